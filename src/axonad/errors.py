@@ -1,0 +1,65 @@
+"""Every error this package raises on purpose.
+
+AxonADError
+├── InputError          (ValueError)    data that cannot be used: shape, length, NaN, labels
+│   └── ChannelError                    channel count or names do not fit the model
+├── ConfigError         (ValueError)    a parameter with an impossible value or an unknown name
+├── UnknownNameError    (LookupError)   no detector, metric, rule or format of that name
+├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
+├── FileError           (OSError)       a file that is missing, in the way or unreadable
+│   └── ModelFileError                  a saved detector or stream state that cannot be loaded
+└── MissingDependencyError (ImportError) an optional package is not installed
+
+Each class also inherits the builtin a caller would expect, so ``except ValueError`` works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class AxonADError(Exception):
+    """Base of every error raised on purpose by axonad."""
+
+
+class InputError(AxonADError, ValueError):
+    """Data that cannot be used as given."""
+
+
+class ChannelError(InputError):
+    """Channel count or names do not fit what the detector was fitted on."""
+
+
+class ConfigError(AxonADError, ValueError):
+    """A parameter has an impossible value, or there is no such parameter."""
+
+
+class UnknownNameError(AxonADError, LookupError):
+    """Nothing is registered under that name."""
+
+
+class NotFittedError(AxonADError, AttributeError, ValueError):
+    """The detector was asked to score before it was fitted."""
+
+
+class FileError(AxonADError, OSError):
+    """A file is missing, in the way, or cannot be read."""
+
+
+class ModelFileError(FileError):
+    """A saved detector or stream state cannot be loaded."""
+
+
+class MissingDependencyError(AxonADError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the closest known name, or an empty string.
+
+    >>> suggest("yaw_rat", ["speed", "yaw_rate"])
+    "; did you mean 'yaw_rate'?"
+    """
+    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
