@@ -1,3 +1,54 @@
-"""AxonAD: anomaly detection for many sensors at once."""
+"""AxonAD: anomaly detection for many sensors at once.
+
+>>> import axonad
+>>> axonad.list_detectors()[0].name
+'AxonAD'
+
+Names are loaded on first use, so ``import axonad`` stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from axonad.axon import AxonAD as AxonAD
+    from axonad.data.series import Series as Series
+    from axonad.data.series import read as read
+    from axonad.detector import Detector as Detector
+    from axonad.errors import AxonADError as AxonADError
+    from axonad.metrics import evaluate as evaluate
+    from axonad.registry import list_detectors as list_detectors
+    from axonad.registry import load as load
+    from axonad.registry import make_detector as make_detector
+    from axonad.stream import StreamScorer as StreamScorer
+
+_EXPORTS = {
+    "AxonAD": "axonad.axon",
+    "AxonADError": "axonad.errors",
+    "Detector": "axonad.detector",
+    "Series": "axonad.data.series",
+    "StreamScorer": "axonad.stream",
+    "evaluate": "axonad.metrics",
+    "list_detectors": "axonad.registry",
+    "load": "axonad.registry",
+    "make_detector": "axonad.registry",
+    "read": "axonad.data.series",
+}
+
+__all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604 - the names are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        from axonad.errors import suggest
+
+        raise AttributeError(f"axonad has no name {name!r}{suggest(name, _EXPORTS)}")
+    value = getattr(import_module(_EXPORTS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ AxonADError
 ├── ConfigError         (ValueError)    a parameter with an impossible value or an unknown name
 ├── UnknownNameError    (LookupError)   no detector, metric, rule or format of that name
 ├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
+├── DivergedError       (ArithmeticError) training ended in numbers that are not finite
 ├── FileError           (OSError)       a file that is missing, in the way or unreadable
 │   └── ModelFileError                  a saved detector or stream state that cannot be loaded
 └── MissingDependencyError (ImportError) an optional package is not installed
@@ -41,6 +42,10 @@ class UnknownNameError(AxonADError, LookupError):
 
 class NotFittedError(AxonADError, AttributeError, ValueError):
     """The detector was asked to score before it was fitted."""
+
+
+class DivergedError(AxonADError, ArithmeticError):
+    """Training ended in numbers that are not finite."""
 
 
 class FileError(AxonADError, OSError):

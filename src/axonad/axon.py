@@ -1,0 +1,271 @@
+"""AxonAD as a detector: windows → model → training → score.
+
+The only module that knows both the contract and the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from axonad.config import check_bool, check_choice, check_float, check_int
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
+from axonad.data.windows import ALIGNMENTS, spread
+from axonad.detector import Detector
+from axonad.errors import ConfigError
+from axonad.model.config import NetConfig
+from axonad.model.device import resolve_device
+from axonad.model.net import AxonNet
+from axonad.modelfile import Arrays
+from axonad.progress import Progress
+from axonad.score.standardise import RobustScale, combine
+from axonad.score.terms import TERMS, WindowTerms, window_terms
+from axonad.train.loop import TrainConfig, train
+from axonad.train.seed import seeded
+
+SCORE_BATCH = 256  # windows scored at a time
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AxonAD(Detector):
+    """Reconstruction error plus surprise about where attention looks.
+
+    The score of a window is rz(d_rec) + rz(d_q): how badly the window is reconstructed, and how
+    far its attention queries turn out from what a predictor expected from the past alone, each in
+    robust units of the training windows (Özer et al., 2026, arXiv 2603.12916).
+
+    The defaults are the paper's hyper-parameters with causal scaling and the best checkpoint kept;
+    :meth:`paper` gives the authors' own protocol.
+
+    Parameters
+    ----------
+    window, d_model, heads
+        Window length, width of the embedding, attention heads.
+    horizon, tail
+        The predictor sees the past up to ``horizon`` steps ago; the mismatch counts the last
+        ``tail`` steps of a window.
+    ema
+        Momentum of the target encoder's moving average.
+    mask_ratio, block_fraction
+        How much of the later half of a window is predicted while training, and in how large blocks.
+    dropout, dilations
+        Of the predictor's convolutions.
+    lr, weight_decay, batch_size, epochs, patience
+        Of the optimiser; training ends after ``patience`` epochs without improvement.
+    validation
+        Last share of the training series, kept for early stopping.
+    restore_best
+        Keep the weights of the best epoch instead of the last.
+    scaling
+        ``"soft"`` or ``"train"`` (causal), or ``"array"`` (parity, looks into the future); see
+        :mod:`axonad.data.scaling`.
+    align
+        ``"center"`` of the window (best for recorded data) or its ``"end"`` (what a live system
+        sees).
+    seed, device, verbose
+        Random seed; ``"auto"``, ``"cpu"``, ``"cuda"``, ``"mps"``; a progress bar on terminals.
+    """
+
+    window: int = 100
+    d_model: int = 128
+    heads: int = 8
+    horizon: int = 1
+    tail: int = 10
+    ema: float = 0.9
+    mask_ratio: float = 0.5
+    block_fraction: float = 0.5
+    dropout: float = 0.1
+    dilations: tuple[int, ...] = (1, 2, 4, 8)
+    lr: float = 5e-4
+    weight_decay: float = 1e-5
+    batch_size: int = 128
+    epochs: int = 50
+    patience: int = 3
+    validation: float = 0.2
+    restore_best: bool = True
+    scaling: str = "soft"
+    align: str = "center"
+    seed: int = 2024
+    device: str = "auto"
+    verbose: bool = True
+
+    changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
+
+    @classmethod
+    def paper(cls, **params: Any) -> Self:
+        """Return the detector in parity mode: the authors' protocol in every detail.
+
+        Each array is scaled by its own statistics, the last epoch's weights are used. Scores look
+        into the future of the series through the scaling; use the default for anything live.
+        """
+        return cls(**{"scaling": "array", "restore_best": False, "align": "center", **params})
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: one window."""
+        return self.window
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether a window's score depends on that window and the training series alone."""
+        return self.scaling != "array"
+
+    # -- fitting -----------------------------------------------------------------------------
+
+    def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
+        device = resolve_device(self.device)
+        train_rows = self._split(len(X))
+        self._scaler = fit_scaler(X, self.scaling, names)
+        with seeded(self.seed, device):
+            net = AxonNet(self._net_config(X.shape[1])).to(device)
+            series, held_out = self._scaled_parts(X, train_rows, device)
+            steps = self.epochs * -(-(len(series) - self.window + 1) // self.batch_size)
+            with Progress("fitting", steps, show=self.verbose) as progress:
+                self.training_ = train(net, series, held_out, self._train_config(), progress)
+        self._net = net.eval().requires_grad_(False)
+        if self.is_causal:  # train part and validation part share one scale: score both at once
+            found = self._terms(X, channels=True)
+        else:
+            found = self._terms(X[:train_rows], channels=True)
+        inside = train_rows - self.window + 1
+        self._scales = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
+        if found.channels is not None:
+            self._channel_scale = RobustScale.fit(found.channels[:inside])
+        return self._aligned(combine(self._standardise(found))) if self.is_causal else None
+
+    def _split(self, rows: int) -> int:
+        """Return how many rows to train on; all of them where no window would be left over."""
+        cut = int(rows * (1 - self.validation))
+        if cut <= self.window or rows - cut < self.window:
+            return rows
+        return cut
+
+    def _scaled_parts(
+        self, X: Matrix, train_rows: int, device: torch.device
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return the training and the validation series, scaled, on the device."""
+        series = self._tensor(X[:train_rows], device)
+        return series, self._tensor(X[train_rows:], device) if train_rows < len(X) else None
+
+    def _tensor(self, X: Matrix, device: torch.device) -> torch.Tensor:
+        return torch.from_numpy(self._scaler.apply(X)).to(device)
+
+    def _net_config(self, channels: int) -> NetConfig:
+        return NetConfig(
+            channels=channels,
+            window=self.window,
+            d_model=self.d_model,
+            heads=self.heads,
+            horizon=self.horizon,
+            tail=self.tail,
+            ema=self.ema,
+            dropout=self.dropout,
+            dilations=self.dilations,
+        )
+
+    def _train_config(self) -> TrainConfig:
+        return TrainConfig(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+            mask_ratio=self.mask_ratio,
+            block_fraction=self.block_fraction,
+            restore_best=self.restore_best,
+        )
+
+    # -- scoring -----------------------------------------------------------------------------
+
+    def _score(self, X: Matrix) -> NDArray[np.float64]:
+        return self._aligned(self._score_ends(X)[0])
+
+    def _score_ends(self, X: Matrix) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        terms = self._standardise(self._terms(X))
+        return combine(terms), terms
+
+    def _components(self, X: Matrix) -> dict[str, NDArray[np.float64]]:
+        return {name: self._aligned(v) for name, v in self._score_ends(X)[1].items()}
+
+    def _channel_scores(self, X: Matrix) -> NDArray[np.float64]:
+        channels = self._terms(X, channels=True).channels
+        return self._aligned(self._channel_scale.apply(np.asarray(channels, dtype=np.float64)))
+
+    def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
+        device = resolve_device(self.device)
+        net = self._net.to(device)
+        windows = len(X) - self.window + 1
+        show = self.verbose and windows > 10 * SCORE_BATCH
+        with Progress("scoring", windows, show=show) as progress:
+            return window_terms(
+                net,
+                self._tensor(X, device),
+                batch_size=SCORE_BATCH,
+                progress=progress,
+                channels=channels,
+            )
+
+    def _standardise(self, found: WindowTerms) -> dict[str, NDArray[np.float64]]:
+        return {name: self._scales[name].apply(values) for name, values in found.terms.items()}
+
+    def _aligned(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return spread(values, window=self.window, align=self.align)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays = {f"net.{k}": v.cpu().numpy() for k, v in self._net.state_dict().items()}
+        arrays["scaler.center"] = self._scaler.center
+        arrays["scaler.unit"] = self._scaler.unit
+        for name, scale in {**self._scales, "channels": self._channel_scale}.items():
+            arrays[f"{name}.median"], arrays[f"{name}.spread"] = scale.median, scale.spread
+        return {}, arrays
+
+    def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        net = AxonNet(self._net_config(self.n_features_in_))
+        weights = {
+            key.removeprefix("net."): torch.from_numpy(value)
+            for key, value in arrays.items()
+            if key.startswith("net.")
+        }
+        net.load_state_dict(weights)
+        self._net = net.eval().requires_grad_(False)
+        self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
+        scales = {
+            name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
+            for name in (*TERMS, "channels")
+        }
+        self._channel_scale = scales.pop("channels")
+        self._scales = scales
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        for name in ("window", "d_model", "heads", "tail", "batch_size", "epochs", "patience"):
+            check_int(name, getattr(self, name), low=1)
+        check_int("window", self.window, low=2)
+        check_int("horizon", self.horizon, low=0)
+        check_int("seed", self.seed, low=0)
+        for name in ("mask_ratio", "block_fraction"):
+            check_float(name, getattr(self, name), above=0, high=1)
+        check_float("ema", self.ema, low=0, below=1)
+        check_float("dropout", self.dropout, low=0, below=1)
+        check_float("lr", self.lr, above=0)
+        check_float("weight_decay", self.weight_decay, low=0)
+        check_float("validation", self.validation, low=0, below=1)
+        check_bool("restore_best", self.restore_best)
+        check_bool("verbose", self.verbose)
+        check_choice("scaling", self.scaling, SCALINGS)
+        check_choice("align", self.align, ALIGNMENTS)
+        if not isinstance(self.device, str):
+            raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
+        if not isinstance(self.dilations, tuple) or not self.dilations:
+            raise ConfigError(f"dilations must be a tuple of integers, got {self.dilations!r}")
+        for dilation in self.dilations:
+            check_int("dilations", dilation, low=1)
+        self._net_config(channels=1)  # what must fit together: heads and width, horizon and window

@@ -1,0 +1,1 @@
+"""Series in: files and frames to arrays, windows, scaling, generated telemetry."""

@@ -1,0 +1,93 @@
+"""A series: values (time, channels) with names, and labels and times where they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.data.frames import Matrix, check_unique
+from axonad.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One recorded multivariate series.
+
+    Parameters
+    ----------
+    values
+        Float array (time, channels).
+    channels
+        One name per column of ``values``.
+    labels
+        0/1 per step where known. Only metrics read them, never a detector.
+    times
+        Time per step where known: numbers, datetimes or text, passed through to the output.
+    name
+        Where the series came from.
+    """
+
+    values: Matrix
+    channels: tuple[str, ...]
+    labels: NDArray[np.int8] | None = None
+    times: NDArray[Any] | None = None
+    name: str = "series"
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.channels):
+            raise InputError(
+                f"values must have shape (time, {len(self.channels)}) to fit the channel names, "
+                f"got {self.values.shape}"
+            )
+        check_unique(self.channels)
+        for what, column in (("labels", self.labels), ("times", self.times)):
+            if column is not None and len(column) != len(self.values):
+                raise InputError(f"{what} must have {len(self.values)} entries, got {len(column)}")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def rows(self, start: int, stop: int | None = None) -> Series:
+        """Return the part of the series from row ``start`` up to ``stop``, sharing memory."""
+        part = slice(start, stop)
+        return Series(
+            values=self.values[part],
+            channels=self.channels,
+            labels=None if self.labels is None else self.labels[part],
+            times=None if self.times is None else self.times[part],
+            name=self.name,
+        )
+
+
+def read(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    time: str | None = None,
+    ignore: Sequence[str] = (),
+    separator: str = ",",
+) -> Series:
+    """Return the series in a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file; its ending chooses the reader.
+    label
+        Column with 0/1 labels. By default a column named ``Label`` (any case), if there is one.
+    time
+        Column with times. By default a column named ``time``, ``timestamp`` or ``t_s`` (any
+        case), if there is one.
+    ignore
+        Columns to leave out.
+    separator
+        Between the columns of a CSV file.
+    """
+    from axonad.data.readers import read_file
+
+    return read_file(path, label=label, time=time, ignore=ignore, separator=separator)

@@ -1,0 +1,54 @@
+"""The whole network, top to bottom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from axonad.model.attention import Attention
+from axonad.model.config import NetConfig
+from axonad.model.embedding import QueryEncoder
+from axonad.model.predictor import QueryPredictor
+from axonad.model.target import MomentumTarget
+
+
+class Output(NamedTuple):
+    """What one pass over a batch of windows gives."""
+
+    reconstruction: Tensor  # x̂  (B, T, F)
+    predicted: Tensor  # q̂  (B, N, T, d)
+    target: Tensor  # q* (B, N, T, d), never with a gradient
+
+
+class AxonNet(nn.Module):
+    """Reconstructs a window and predicts, from history alone, where its attention will look."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = config.d_model
+        self.online = QueryEncoder(config)
+        self.attention = Attention(config)
+        self.norm = nn.LayerNorm(width)
+        self.widen = nn.Linear(width, 2 * width)
+        self.narrow = nn.Linear(2 * width, width)
+        self.head = nn.Linear(width, config.channels)
+        self.predictor = QueryPredictor(config)
+        self.target = MomentumTarget(self.online, momentum=config.ema)
+
+    def forward(self, x: Tensor) -> Output:
+        """Return reconstruction, predicted queries and target queries of windows (B, T, F)."""
+        h, H, q = self.online(x)
+        return Output(self._decode(h, H, q), self.predictor(H), self.target(x))
+
+    def reconstruct(self, x: Tensor) -> Tensor:
+        """Return the reconstruction alone (B, T, F)."""
+        return self._decode(*self.online(x))
+
+    def _decode(self, h: Tensor, H: Tensor, q: Tensor) -> Tensor:
+        h = h + self.attention(q, H)  # the residual stream is h, not its norm
+        h = h + self.narrow(relu(self.widen(self.norm(h))))
+        reconstruction: Tensor = self.head(h)
+        return reconstruction

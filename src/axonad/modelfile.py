@@ -1,0 +1,124 @@
+"""The two files of anything saved: ``<name>.json`` and ``<name>.safetensors`` in a folder.
+
+JSON says what it is, safetensors holds the arrays; neither can execute code. A save is complete or
+not there: both files are written under temporary names first, and the JSON, which carries the
+checksum of the arrays, is moved into place last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.errors import FileError, ModelFileError
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def write(
+    folder: str | Path,
+    *,
+    names: tuple[str, str],
+    document: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    overwrite: bool = False,
+) -> None:
+    """Write ``document`` and ``arrays`` to the two files ``names`` (JSON, safetensors)."""
+    from safetensors.numpy import save
+
+    folder = Path(folder)
+    targets = [folder / name for name in names]
+    taken = [path for path in targets if path.exists()]
+    if taken and not overwrite:
+        raise FileError(f"{taken[0]} already exists; choose another folder or pass overwrite=True")
+    data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
+    document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
+    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(targets[1], data)
+        _replace(targets[0], text.encode())
+    except OSError as error:
+        raise FileError(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def read(
+    folder: str | Path, *, names: tuple[str, str], kind: str, newest: int
+) -> tuple[dict[str, Any], Arrays]:
+    """Return document and arrays, or say which file is wrong and why.
+
+    ``kind`` is what the document must call itself; ``newest`` the highest format understood.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        problem = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise ModelFileError(f"{folder} {problem}; expected a folder with {' and '.join(names)}")
+    document = _read_document(folder / names[0], kind=kind, newest=newest)
+    return document, _read_arrays(folder / names[1], document)
+
+
+def _read_document(path: Path, *, kind: str, newest: int) -> dict[str, Any]:
+    try:
+        document = json.loads(_read_bytes(path).decode())
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ModelFileError(f"{path} is damaged: not valid JSON ({error})") from None
+    if not isinstance(document, dict) or document.get("kind") != kind:
+        raise ModelFileError(f"{path} was not written by axonad: it is no {kind!r} document")
+    version = document.get("format")
+    if not isinstance(version, int) or version < 1:
+        raise ModelFileError(f"{path} is damaged: its format number is {version!r}")
+    if version > newest:
+        raise ModelFileError(
+            f"{path} has format {version}, newer than {newest}, the newest this version of axonad "
+            "reads; upgrade axonad"
+        )
+    return document
+
+
+def _read_arrays(path: Path, document: Mapping[str, Any]) -> Arrays:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    data = _read_bytes(path)
+    expected = document.get("arrays")
+    if not isinstance(expected, dict) or expected.get("sha256") != _digest(data):
+        raise ModelFileError(
+            f"{path} is damaged or belongs to another save: its checksum is not the recorded one"
+        )
+    try:
+        return dict(load(data))
+    except SafetensorError as error:
+        raise ModelFileError(f"{path} is damaged: {error}") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ModelFileError(f"{path} is missing") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` in one step, so that a reader sees the old file or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

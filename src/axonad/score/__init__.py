@@ -1,0 +1,1 @@
+"""Model output → one score per step."""

@@ -1,0 +1,66 @@
+"""The terms of the score: each a function of a batch of windows, named in one table.
+
+A new term is one function and one line in TERMS; standardisation, combination, ``components`` and
+the explanation see it without change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from axonad.model.config import NetConfig
+from axonad.model.loss import query_distance
+from axonad.model.net import AxonNet, Output
+from axonad.model.windows import gather_windows
+from axonad.progress import Progress
+
+
+def reconstruction_error(output: Output, x: Tensor, config: NetConfig) -> Tensor:
+    """Return d_rec (B,): squared error summed over channels, averaged over steps."""  # Eq. 1
+    return (output.reconstruction - x).square().sum(-1).mean(-1)
+
+
+def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
+    """Return d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
+    tail = slice(config.first_tail_step, None)
+    return query_distance(output.predicted[:, :, tail], output.target[:, :, tail]).mean(-1)
+
+
+TERMS: dict[str, Callable[[Output, Tensor, NetConfig], Tensor]] = {
+    "d_rec": reconstruction_error,
+    "d_q": query_mismatch,
+}
+
+
+class WindowTerms(NamedTuple):
+    """Terms of every window, and each channel's share of the reconstruction error if asked for."""
+
+    terms: dict[str, NDArray[np.float64]]  # name → (windows,)
+    channels: NDArray[np.float32] | None  # (windows, F)
+
+
+@torch.no_grad()
+def window_terms(
+    net: AxonNet, series: Tensor, *, batch_size: int, progress: Progress, channels: bool = False
+) -> WindowTerms:
+    """Return every term of every window of a series (n, F)."""
+    net.eval()
+    found: dict[str, list[Tensor]] = {name: [] for name in TERMS}
+    errors: list[Tensor] = []
+    starts = torch.arange(len(series) - net.config.window + 1, device=series.device)
+    for part in starts.split(batch_size):
+        x = gather_windows(series, part, net.config.window)
+        output = net(x)
+        for name, term in TERMS.items():
+            found[name].append(term(output, x, net.config))
+        if channels:
+            errors.append((output.reconstruction - x).square().mean(1))
+        progress.advance(len(part))
+    terms = {name: torch.cat(part).double().cpu().numpy() for name, part in found.items()}
+    return WindowTerms(terms, torch.cat(errors).cpu().numpy() if channels else None)

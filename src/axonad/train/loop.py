@@ -1,0 +1,125 @@
+"""The training loop, written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from axonad.model.loss import WeightedLoss
+from axonad.model.net import AxonNet
+from axonad.model.windows import gather_windows
+from axonad.progress import Progress
+from axonad.train.checkpoint import BestWeights, Patience
+from axonad.train.mask import mask_plan, sample_mask
+
+CLIP = 1.0  # gradient norm
+MARGIN = 1e-4  # an improvement of the validation error must exceed this
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """How to train. Defaults live in the detector's fields, not here."""
+
+    epochs: int
+    batch_size: int
+    lr: float
+    weight_decay: float
+    patience: int
+    mask_ratio: float
+    block_fraction: float
+    restore_best: bool
+
+
+@dataclass(kw_only=True)
+class History:
+    """What happened: validation error per epoch (empty without validation), weights kept."""
+
+    validation: list[float] = field(default_factory=list)
+    epochs: int = 0
+    kept_epoch: int = 0
+
+
+def train(
+    net: AxonNet,
+    series: Tensor,
+    validation: Tensor | None,
+    config: TrainConfig,
+    progress: Progress,
+) -> History:
+    """Train ``net`` in place on the windows of ``series`` (n, F) and return the history.
+
+    With a validation series, training ends when its reconstruction error stops falling; without
+    one, all epochs run. Reads torch's current random state; wrap the call in ``seeded``.
+    """
+    loss = WeightedLoss().to(series.device)
+    optimiser = torch.optim.AdamW(
+        [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()],
+        lr=config.lr,
+        weight_decay=config.weight_decay,
+        fused=series.device.type in ("cpu", "cuda"),
+    )
+    patience = Patience(limit=config.patience, margin=MARGIN)
+    best, history = BestWeights(), History()
+    for epoch in range(config.epochs):
+        _train_epoch(net, loss, optimiser, series, config, progress)
+        history.epochs = history.kept_epoch = epoch + 1
+        if validation is None:
+            continue
+        error = validation_error(net, validation, config.batch_size)
+        history.validation.append(error)
+        progress.describe(f"epoch {epoch + 1}, validation {error:.4g}")
+        if config.restore_best:
+            best.offer(net, error, epoch + 1)
+        if patience.ends_with(error):
+            break
+    if config.restore_best and best.epoch > 0:
+        best.restore(net)
+        history.kept_epoch = best.epoch
+    progress.finish()
+    return history
+
+
+def _train_epoch(
+    net: AxonNet,
+    loss: WeightedLoss,
+    optimiser: torch.optim.Optimizer,
+    series: Tensor,
+    config: TrainConfig,
+    progress: Progress,
+) -> None:
+    """Visit every window once, in random order."""
+    net.train()
+    window = net.config.window
+    plan = mask_plan(
+        window=window,
+        horizon=net.config.horizon,
+        mask_ratio=config.mask_ratio,
+        block_fraction=config.block_fraction,
+    )
+    weights = [p for group in optimiser.param_groups for p in group["params"]]
+    order = torch.randperm(len(series) - window + 1, device=series.device)
+    for starts in order.split(config.batch_size):
+        x = gather_windows(series, starts, window)
+        mask = sample_mask(len(x), window=window, plan=plan, device=series.device)
+        optimiser.zero_grad(set_to_none=True)
+        loss(net(x), x, mask).backward()
+        torch.nn.utils.clip_grad_norm_(weights, CLIP)
+        optimiser.step()
+        net.target.update(net.online)
+        progress.advance()
+
+
+@torch.no_grad()
+def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
+    """Return the reconstruction error (mean over batches of their mean squared error)."""
+    net.eval()
+    window = net.config.window
+    starts = torch.arange(len(series) - window + 1, device=series.device)
+    errors = []
+    for part in starts.split(batch_size):
+        x = gather_windows(series, part, window)
+        errors.append(mse_loss(net.reconstruct(x), x))
+    return float(torch.stack(errors).mean())
