@@ -1,0 +1,252 @@
+"""Faults to plant into a clean drive: six kinds, each made to differ from what it replaces.
+
+A fault strikes channels of one module (one control unit, one harness). It is planted only where it
+changes the data: on most of its steps every struck channel is off by more than its tolerance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.data.vehicle import CHANNELS, SENSORS, as_read
+from axonad.errors import ConfigError
+
+Array = NDArray[np.float64]
+Columns = NDArray[np.intp]
+
+KINDS: tuple[str, ...] = (
+    "level_shift",
+    "correlation_break",
+    "flatline",
+    "drift",
+    "variance_jump",
+    "spike",
+)
+ADDITIVE = frozenset({"level_shift", "drift", "variance_jump"})  # tell at any moment of a drive
+MODULES: tuple[tuple[str, ...], ...] = (
+    ("steering_angle", "steering_torque"),
+    ("yaw_rate", "lateral_accel", "roll_angle", "longitudinal_accel"),
+    ("accelerator_pedal", "brake_pressure"),
+    ("engine_speed", "engine_torque", "gear", "fuel_rate", "manifold_pressure"),
+    ("engine_torque", "fuel_rate", "manifold_pressure", "coolant_temperature"),
+    ("vehicle_speed", "wheel_speed_fl", "wheel_speed_fr", "wheel_speed_rl", "wheel_speed_rr"),
+)
+STEPWISE = frozenset({"gear"})  # counts in whole numbers: it can stick or stray, not drift
+TOLERANCES = np.array([sensor.tolerance for sensor in SENSORS])
+MATERIAL_SHARE = 0.6  # of an event's steps, in every struck channel
+ATTEMPTS = 300  # places and channels tried for one event
+GAP = 150  # normal steps between two events, at least: a window of 100 sees one at a time
+EDGE = 5  # steps on either side by which two courses are compared where they are joined
+
+
+@dataclass(frozen=True)
+class PlantedEvent:
+    """One planted fault: its kind, the channels it strikes, and its steps ``[start, end)``."""
+
+    kind: str
+    channels: tuple[str, ...]
+    start: int
+    end: int
+
+
+class Slot(NamedTuple):
+    """The range of steps an event may start in, and its length."""
+
+    earliest: int
+    latest: int
+    length: int
+
+
+class Normal(NamedTuple):
+    """What training says about each channel: its spread (standard deviation), least and most."""
+
+    spread: Array
+    least: Array
+    most: Array
+
+    @classmethod
+    def of(cls, train: Array) -> Normal:
+        """Return the statistics of the clean training part."""
+        return cls(train.std(axis=0), train.min(axis=0), train.max(axis=0))
+
+
+def choose_columns(count: int, kind: str, rng: np.random.Generator) -> Columns:
+    """Return ``count`` channels of one module, as columns, that ``kind`` can strike."""
+    able = [
+        [
+            name
+            for name in module
+            if kind in ("correlation_break", "flatline") or name not in STEPWISE
+        ]
+        for module in MODULES
+    ]
+    able = [module for module in able if len(module) >= count]
+    module = able[int(rng.integers(len(able)))]
+    names = rng.choice(module, size=count, replace=False)
+    return np.sort([CHANNELS.index(str(name)) for name in names])
+
+
+def material_share(old: Array, new: Array, columns: Columns) -> float:
+    """Return the share of steps that are off by more than tolerance, in the least changed channel.
+
+    ``old`` and ``new`` are ``(length, len(columns))``.
+    """
+    return float((np.abs(new - old) > TOLERANCES[columns]).mean(axis=0).min())
+
+
+def corrupt(
+    kind: str, old: Array, columns: Columns, normal: Normal, rng: np.random.Generator
+) -> Array:
+    """Return ``old`` (an event's steps of the struck ``columns``) as a faulty sensor shows them."""
+    length, width = old.shape
+    size = normal.spread[columns] * rng.choice((-1.0, 1.0), size=width)
+    if kind == "flatline":
+        new = np.repeat(old[:1], length, axis=0)
+    elif kind == "drift":
+        new = old + np.linspace(0.0, 1.0, length)[:, None] * size * rng.uniform(1.2, 2.5)
+    elif kind == "level_shift":
+        new = old + size * rng.uniform(0.6, 1.6)
+    elif kind == "variance_jump":
+        new = old + rng.normal(size=old.shape) * size * rng.uniform(0.5, 1.2)
+    else:  # spike
+        new = old + size * rng.uniform(2.5, 5.0)
+    return _read(new, columns)
+
+
+def _read(new: Array, columns: Columns) -> Array:
+    full = np.zeros((len(new), len(CHANNELS)))
+    full[:, columns] = new
+    return as_read(full)[:, columns]
+
+
+# ── courses taken from another moment ─────────────────────────────────────────────────────────────
+def fitting_starts(here: Array, pool: Array, begins: Columns, length: int, off: Array) -> Columns:
+    """Return those ``begins`` where a stretch of ``pool`` meets ``here`` at both of its ends.
+
+    Parameters
+    ----------
+    here
+        The steps to be replaced with ``EDGE`` steps of their surroundings on either side.
+    pool
+        The drive to take a stretch of ``length`` from; same channels as ``here``.
+    begins
+        Steps of ``pool`` a stretch may begin at, ``EDGE`` away from both ends of it.
+    length
+        Steps to be replaced.
+    off
+        How far level and trend may be off, by channel.
+    """
+    fits = np.ones(len(begins), dtype=bool)
+    for at, there in ((EDGE, begins), (EDGE + length, begins + length)):
+        level = np.abs(pool[there - 1] + pool[there] - here[at - 1] - here[at]) / 2
+        trend = pool[there + EDGE - 1] - pool[there - EDGE] - here[at + EDGE - 1] + here[at - EDGE]
+        fits &= ((level < off) & (np.abs(trend) < off)).all(axis=1)
+    return begins[fits]
+
+
+def bend(course: Array, before: Array, after: Array) -> Array:
+    """Return ``course`` shifted by ``before`` at its first step and by ``after`` at its last.
+
+    Both offsets fade out smoothly, so that the course joins its new surroundings without a jump.
+    """
+    length = len(course)
+    fade = min(20, max(1, length // 4))
+    weight = np.zeros(length)
+    weight[:fade] = 0.5 + 0.5 * np.cos(np.pi * np.arange(fade) / fade)
+    return np.asarray(course + np.outer(weight, before) + np.outer(weight[::-1], after))
+
+
+class Planter:
+    """A clean drive that faults are planted into.
+
+    ``values`` is the drive so far, ``events`` what was planted; ``clean`` stays as it was driven.
+    ``pool`` is driving of the same car that never appears in ``values``.
+    """
+
+    def __init__(self, clean: Array, pool: Array, train_end: int, rng: np.random.Generator) -> None:
+        self.clean, self.pool, self.rng = clean, pool, rng
+        self.normal = Normal.of(clean[:train_end])
+        self.values = clean.copy()
+        self.events: list[PlantedEvent] = []
+
+    def strike(self, kind: str, width: int, slot: Slot) -> None:
+        """Plant a fault of ``kind`` in ``width`` channels somewhere in ``slot``."""
+        for what in (kind, "level_shift"):  # which tells anywhere, where the kind finds no place
+            for _ in range(ATTEMPTS):
+                start = int(self.rng.integers(slot.earliest, slot.latest + 1))
+                columns = choose_columns(width, what, self.rng)
+                old = self.clean[start : start + slot.length, columns]
+                if what == "correlation_break":
+                    new = self._other_course(start, slot.length, columns)
+                else:
+                    new = corrupt(what, old, columns, self.normal, self.rng)
+                if material_share(old, new, columns) >= MATERIAL_SHARE:
+                    self._write(what, start, new, columns)
+                    return
+        raise ConfigError(f"no room for a {kind} at step {slot.earliest}; choose another seed")
+
+    def exchange(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
+        """Let two moments of ``free`` steps trade ``width`` channels; take their steps from it."""
+        for _ in range(ATTEMPTS):
+            allowed = _room(free, length)
+            start = int(self.rng.choice(np.flatnonzero(allowed)))
+            allowed[max(0, start - length - GAP) : start + length + GAP] = False
+            columns = choose_columns(width, "correlation_break", self.rng)
+            partner = self._find(self.clean, allowed, start, length, columns)
+            if partner is None:
+                continue
+            for here, there in ((start, partner), (partner, start)):
+                new = self._join(self.clean, there, here, length, columns)
+                self._write("correlation_break", here, new, columns)
+                free[max(0, here - GAP) : here + length + GAP] = False
+            return
+        raise ConfigError(f"no two moments can trade {length} steps; choose another seed")
+
+    def _other_course(self, start: int, length: int, columns: Columns) -> Array:
+        """Return what the channels did at another moment, or what they did where none fits."""
+        begin = self._find(self.pool, np.ones(len(self.pool), dtype=bool), start, length, columns)
+        if begin is None:
+            return self.clean[start : start + length, columns]
+        return self._join(self.pool, begin, start, length, columns)
+
+    def _find(
+        self, pool: Array, allowed: NDArray[np.bool_], start: int, length: int, columns: Columns
+    ) -> int | None:
+        """Return where in ``pool`` a stretch begins that fits at both ends but not between."""
+        begins = EDGE + np.flatnonzero(allowed[EDGE : len(pool) - length - EDGE])
+        here = self.clean[start - EDGE : start + length + EDGE, columns]
+        pool = pool[:, columns]
+        begins = fitting_starts(here, pool, begins, length, TOLERANCES[columns])
+        for begin in self.rng.permutation(begins)[:60]:
+            found = pool[begin : begin + length]
+            if material_share(here[EDGE:-EDGE], found, columns) >= MATERIAL_SHARE:
+                return int(begin)
+        return None
+
+    def _join(self, pool: Array, begin: int, start: int, length: int, columns: Columns) -> Array:
+        """Return the stretch of ``pool`` from ``begin`` as a course that joins the drive."""
+        course = pool[begin : begin + length, columns]
+        before = self.clean[start - 1, columns] - pool[begin - 1, columns]
+        after = self.clean[start + length, columns] - pool[begin + length, columns]
+        stepwise = [CHANNELS[column] in STEPWISE for column in columns]
+        before[stepwise] = after[stepwise] = 0.0
+        low, high = self.normal.least[columns], self.normal.most[columns]
+        return _read(np.clip(bend(course, before, after), low, high), columns)
+
+    def _write(self, kind: str, start: int, new: Array, columns: Columns) -> None:
+        end = start + len(new)
+        self.values[start:end, columns] = new
+        names = tuple(CHANNELS[column] for column in columns)
+        self.events.append(PlantedEvent(kind, names, start, end))
+
+
+def _room(free: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
+    """Return for each step whether ``length`` free steps begin there."""
+    taken = np.concatenate(([0], np.cumsum(~free)))
+    room = np.zeros(len(free), dtype=bool)
+    room[: len(free) - length + 1] = taken[length:] == taken[: len(free) - length + 1]
+    return room

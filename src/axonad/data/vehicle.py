@@ -1,0 +1,314 @@
+"""A simulated car, driver and road: the clean 19-channel drive behind the generated telemetry.
+
+The road is a function of distance (curvature, speed a driver would choose, gradient, stops); the
+driver and the drive train are a loop over time; lateral motion and sensors follow from both.
+Quantities are SI inside this module and take the unit of :data:`SENSORS` only on the way out.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SAMPLE_RATE = 10.0  # Hz
+DT = 1.0 / SAMPLE_RATE
+GRAVITY = 9.81
+MASS, WHEEL_RADIUS, WHEELBASE, TRACK = 1550.0, 0.32, 2.7, 1.56
+CHARACTERISTIC_SPEED = 26.0  # m/s, where an understeering car yaws half as much as a neutral one
+STEERING_RATIO = 15.0  # steering wheel degrees per road wheel degree
+RATIOS = tuple(
+    3.6 * r for r in (3.9, 2.35, 1.6, 1.18, 0.92, 0.72)
+)  # gears 1 to 6, with final drive
+IDLE_SPEED = 800.0  # rpm
+BRAKING = 190.0  # N per bar
+
+
+class Sensor(NamedTuple):
+    """One channel: its name, unit, resolution, noise, range, and what it may be off by.
+
+    ``noise`` is a standard deviation; ``low`` and ``high`` bound what the sensor can show; a
+    reading that is off by more than ``tolerance`` contradicts the other channels.
+    """
+
+    name: str
+    unit: str
+    resolution: float
+    noise: float
+    low: float
+    high: float
+    tolerance: float
+
+
+SENSORS: tuple[Sensor, ...] = (
+    Sensor("steering_angle", "deg", 0.1, 0.05, -540.0, 540.0, 4.0),
+    Sensor("steering_torque", "Nm", 0.01, 0.06, -12.0, 12.0, 0.5),
+    Sensor("yaw_rate", "deg/s", 0.01, 0.08, -75.0, 75.0, 1.5),
+    Sensor("lateral_accel", "m/s2", 0.01, 0.04, -15.0, 15.0, 0.4),
+    Sensor("roll_angle", "deg", 0.01, 0.03, -10.0, 10.0, 0.25),
+    Sensor("longitudinal_accel", "m/s2", 0.01, 0.04, -15.0, 15.0, 0.35),
+    Sensor("accelerator_pedal", "%", 0.4, 0.0, 0.0, 100.0, 8.0),
+    Sensor("brake_pressure", "bar", 0.1, 0.05, 0.0, 200.0, 1.5),
+    Sensor("engine_speed", "rpm", 1.0, 6.0, 0.0, 7500.0, 200.0),
+    Sensor("engine_torque", "Nm", 0.5, 1.0, -100.0, 400.0, 20.0),
+    Sensor("gear", "-", 1.0, 0.0, 1.0, 6.0, 0.5),
+    Sensor("vehicle_speed", "km/h", 0.1, 0.05, 0.0, 260.0, 4.0),
+    Sensor("wheel_speed_fl", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
+    Sensor("wheel_speed_fr", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
+    Sensor("wheel_speed_rl", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
+    Sensor("wheel_speed_rr", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
+    Sensor("fuel_rate", "L/h", 0.02, 0.04, 0.0, 60.0, 1.5),
+    Sensor("manifold_pressure", "kPa", 0.2, 0.3, 10.0, 120.0, 6.0),
+    Sensor("coolant_temperature", "degC", 0.1, 0.03, 20.0, 130.0, 1.0),
+)
+CHANNELS: tuple[str, ...] = tuple(sensor.name for sensor in SENSORS)
+
+
+class Road(NamedTuple):
+    """What one kind of road looks like; pairs are the ends of a uniform draw, in metres or degrees.
+
+    ``leg`` is its length before another kind begins, ``stop`` and ``overtake`` are the probability
+    of a stop or a slower car on a straight, ``gradient`` is the standard deviation of the slope.
+    """
+
+    leg: tuple[float, float]
+    limits: tuple[float, ...]  # km/h
+    straight: tuple[float, float]
+    radius: tuple[float, float]
+    angle: tuple[float, float]
+    stop: float
+    overtake: float
+    gradient: float
+
+
+ROADS = (
+    Road((500, 1100), (30, 50, 50), (40, 170), (13, 45), (35, 90), 0.4, 0.0, 0.012),
+    Road((1200, 2600), (70, 80, 100), (60, 380), (70, 320), (15, 70), 0.07, 0.4, 0.025),
+    Road((2200, 4200), (100, 120, 130), (200, 900), (480, 1300), (8, 32), 0.0, 0.5, 0.015),
+)
+
+
+class Route(NamedTuple):
+    """The road by the metre: curvature (1/m), driver's speed (m/s), slope, and where to stop."""
+
+    curvature: Array
+    speed: Array
+    slope: Array
+    stops: list[int]
+
+
+def simulate_drive(steps: int, rng: np.random.Generator) -> Array:
+    """Return ``steps`` samples of clean driving, ``(steps, 19)`` in the units of ``SENSORS``."""
+    route_rng, driver_rng, sensor_rng = rng.spawn(3)
+    route = _build_route(int(steps * DT * 36.0) + 2000, route_rng)
+    states = _drive(route, steps, driver_rng)
+    return _measure(route, states, driver_rng, sensor_rng)
+
+
+def lag(signal: Array, seconds: float) -> Array:
+    """Return ``signal`` through a first-order lag, started at its first value."""
+    gain = 1.0 - float(np.exp(-DT / seconds))
+    smooth = accumulate(signal.tolist(), lambda state, value: state + gain * (value - state))
+    return np.fromiter(smooth, dtype=np.float64, count=len(signal))
+
+
+def _wander(steps: int, seconds: float, rng: np.random.Generator) -> Array:
+    """Return a smooth random course of unit variance that forgets itself after ``seconds``."""
+    course = lag(lag(rng.normal(size=steps + 600), seconds), 0.3)[600:]
+    return course / max(float(course.std()), 1e-9)
+
+
+# ── road ──────────────────────────────────────────────────────────────────────────────────────────
+def _build_route(metres: int, rng: np.random.Generator) -> Route:
+    route = Route(np.zeros(metres), np.full(metres, 50 / 3.6), np.zeros(metres), [])
+    at, order = 0, list[int]()
+    while at < metres:
+        order = order or [int(i) for i in rng.permutation(len(ROADS))]  # every kind in each cycle
+        road = ROADS[order.pop()]
+        end = min(metres, at + int(rng.uniform(*road.leg)))
+        route.speed[at:end] = float(rng.choice(road.limits)) / 3.6
+        route.slope[at:end] = road.gradient * rng.normal(size=end - at)
+        while at < end:
+            at = _add_curve(road, _add_straight(road, at, route, rng), route, rng)
+    curvature = np.convolve(route.curvature, np.full(9, 1 / 9), mode="same")
+    speed = np.minimum(route.speed, np.sqrt(2.6 / np.maximum(np.abs(curvature), 1e-4)))
+    speed[route.stops] = 0.0
+    ramp = 3.4 * np.arange(metres)  # nothing ahead may need more than 1.7 m/s2 of braking
+    square = np.minimum.accumulate((speed**2 + ramp)[::-1])[::-1] - ramp
+    speed = np.sqrt(np.maximum(square, 0.0))
+    slope = np.convolve(route.slope, np.full(150, 150**-0.5), mode="same")  # keeps the variance
+    return Route(curvature, speed, slope, route.stops)
+
+
+def _add_straight(road: Road, at: int, route: Route, rng: np.random.Generator) -> int:
+    """Write one straight from ``at``, with a stop or a slower car on it; return where it ends."""
+    length = int(rng.uniform(*road.straight))
+    end = at + length
+    if end >= len(route.speed) - 50:
+        return end
+    if rng.random() < road.stop:
+        route.stops.append(end - 5)
+    elif length > 200 and rng.random() < road.overtake:
+        pull_out, pull_in = at + int(0.45 * length), at + int(0.8 * length)
+        route.speed[at:pull_out] *= rng.uniform(0.68, 0.85)
+        for where, side in ((pull_out, 1.0), (pull_in, -1.0)):
+            shift = int(rng.uniform(60, 110))
+            sway = np.sin(np.linspace(0, 2 * np.pi, shift))  # 3.5 m to the side and straight again
+            lane = route.curvature[where : where + shift]
+            lane += (side * 3.5 * 2 * np.pi / shift**2 * sway)[: len(lane)]
+    return end
+
+
+def _add_curve(road: Road, at: int, route: Route, rng: np.random.Generator) -> int:
+    """Write one curve from ``at``, eased in and out; return where it ends."""
+    radius, angle = rng.uniform(*road.radius), np.radians(rng.uniform(*road.angle))
+    length = int(radius * angle * 1.3) + 8
+    shape = np.interp(np.linspace(0, 1, length), (0, 0.3, 0.7, 1), (0, 1, 1, 0))
+    here = route.curvature[at : at + length]
+    here += rng.choice((-1.0, 1.0)) / radius * shape[: len(here)]
+    return at + length
+
+
+# ── driver and drive train ────────────────────────────────────────────────────────────────────────
+class Car:
+    """The longitudinal car: pedals, engine, automatic gearbox, and what they do to its speed."""
+
+    def __init__(self) -> None:
+        self.speed = self.pedal = self.brake = self.torque = 0.0
+        self.rpm, self.gear, self.since_shift = IDLE_SPEED, 1, 0
+
+    def advance(self, wanted: float, slope: float) -> tuple[float, ...]:
+        """Move one step, the driver wishing to accelerate by ``wanted``; return the new state."""
+        speed, rpm, ratio = self.speed, self.rpm, RATIOS[self.gear - 1]
+        resistance = 0.42 * speed * speed + (0.012 + slope) * MASS * GRAVITY * (speed > 0.05)
+        most, friction = 235.0 - 1.1e-5 * (rpm - 3600.0) ** 2, 14.0 + 0.006 * rpm
+        swept = most + friction
+        # pedal and brake answer the wish with the lag of a foot; the car answers only to them
+        load = ((MASS * wanted + resistance) * WHEEL_RADIUS / ratio + friction) / swept
+        self.pedal += 0.35 * (max(0.0, min(1.0, load)) - self.pedal)
+        self.brake += 0.4 * (max(0.0, -load) * swept * ratio / WHEEL_RADIUS / BRAKING - self.brake)
+        idling = (friction + 10.0) / swept if rpm < 1050.0 else 0.0
+        demand = max(self.pedal, idling) * swept - friction
+        if self.since_shift < 3:
+            demand *= 0.35  # the gearbox asks for less torque while it changes gear
+        self.torque += 0.55 * (demand - self.torque)
+        push = self.torque * ratio / WHEEL_RADIUS - BRAKING * self.brake
+        acceleration = (push - resistance) / (MASS * (1.03 + 0.004 * ratio))
+        if speed + acceleration * DT < 0.05 and (self.brake > 2.0 or acceleration <= 0):
+            acceleration = -speed / DT
+        self.speed = max(0.0, speed + acceleration * DT)
+        locked = self.speed / WHEEL_RADIUS * ratio * 9.549
+        self.rpm += 0.5 * (max(locked, IDLE_SPEED + 900.0 * self.pedal) - rpm)
+        self._shift(locked)
+        motion = (self.speed, acceleration, self.pedal, self.brake, self.torque, self.rpm)
+        return *motion, self.gear, push, slope, most
+
+    def _shift(self, locked: float) -> None:
+        """Change gear where the engine would turn too fast or too slowly for the pedal."""
+        up, down = 1800.0 + 2300.0 * self.pedal, 1000.0 + 1000.0 * self.pedal
+        change = int(locked > up and self.gear < 6) - int(locked < down and self.gear > 1)
+        self.since_shift += 1
+        if change and self.since_shift > 12:
+            self.gear, self.since_shift = self.gear + change, 0
+
+
+def _drive(route: Route, steps: int, rng: np.random.Generator) -> Array:
+    """Return the position and the state of the car, one row each, along ``steps`` of driving."""
+    mood = (1.0 + 0.035 * _wander(steps, 12.0, rng)).tolist()
+    foot = (0.07 * _wander(steps, 2.0, rng)).tolist()
+    waits = rng.uniform(4.0, 22.0, size=len(route.stops)).tolist()
+    profile, slopes = route.speed.tolist(), route.slope.tolist()
+    lines = iter(zip(route.stops, waits, strict=True))
+    line, patience = next(lines, (len(profile), 0.0))
+    car, position, wait = Car(), 5.0, 0.0
+    rows: list[tuple[float, ...]] = []
+    for step in range(steps):
+        if wait > 0:
+            wait -= DT
+            wanted = -1.5
+            if wait <= 0:
+                position = line + 1.0
+                line, patience = next(lines, (len(profile), 0.0))
+        else:
+            speed = car.speed
+            ahead = profile[min(int(position + 1.0 + 0.9 * speed), line)]
+            wanted = 0.6 * (ahead * mood[step] - speed) + foot[step] * (speed > 3.0)
+            wanted = max(-3.5, min(2.3 - 0.045 * speed, wanted))
+            if line - position < 2.5 and speed < 1.5:
+                wait = patience
+        rows.append((position, *car.advance(wanted, slopes[int(position)])))
+        position += car.speed * DT
+    return np.array(rows).T
+
+
+# ── lateral motion and sensors ────────────────────────────────────────────────────────────────────
+def _measure(
+    route: Route, states: Array, driver_rng: np.random.Generator, rng: np.random.Generator
+) -> Array:
+    """Return what the 19 sensors read along the drive ``states``."""
+    position, speed, acceleration, pedal, brake, torque, rpm, gear, push, slope, most = states
+    steps = len(speed)
+    angle, yaw = _steer(route, position, speed, driver_rng)
+    roughness = np.sqrt(speed / 15.0)
+    roll = lag(0.55 * speed * yaw, 0.2) + 0.05 * roughness * _wander(steps, 0.4, rng)
+    lateral = speed * yaw + GRAVITY * np.radians(roll) + 0.05 * roughness * rng.normal(size=steps)
+    rate = np.gradient(angle, DT)
+    effort = 4.2 * np.tanh(speed * yaw / 3.2) + 0.35 * np.tanh(rate / 8.0) + 0.008 * rate
+    effort += 0.012 * angle * np.exp(-speed / 2.5)
+    friction = 14.0 + 0.006 * rpm
+    indicated = np.maximum(torque + friction, 0.0)
+    filling = lag(24.0 + 76.0 * np.clip(indicated / (most + friction), 0.0, 1.0), 0.12)
+    fuel = lag(indicated * rpm * 0.1047 / 0.34 / 3.2e7 * 3600.0, 0.15)
+    felt = acceleration + GRAVITY * slope + 0.06 * roughness * rng.normal(size=steps)
+    wheels = _wheel_speeds(speed, yaw, push, rng)
+    sideways = (angle, effort, np.degrees(yaw), lateral, roll)
+    forwards = (felt, 100.0 * pedal, brake, rpm, torque, gear, 3.6 * lag(speed, 0.1), *wheels)
+    clean = np.column_stack((*sideways, *forwards, fuel, filling, _coolant(fuel, speed)))
+    noise = rng.normal(size=clean.shape) * [sensor.noise for sensor in SENSORS]
+    return as_read(clean + noise)
+
+
+def as_read(values: Array) -> Array:
+    """Return ``values`` as the sensors can show them: inside their range, on their resolution."""
+    resolution = np.array([sensor.resolution for sensor in SENSORS])
+    low, high = [s.low for s in SENSORS], [s.high for s in SENSORS]
+    return np.asarray(np.clip(np.round(values / resolution) * resolution, low, high))
+
+
+def _steer(
+    route: Route, position: Array, speed: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return the steering wheel angle (deg) that follows the road and the yaw rate (rad/s)."""
+    seen = route.curvature[(position + 0.35 * speed).astype(int)]
+    understeer = WHEELBASE * (1.0 + (speed / CHARACTERISTIC_SPEED) ** 2)
+    intended = STEERING_RATIO * np.degrees(np.arctan(seen * understeer))
+    intended += (0.9 + 2.5 / (1.0 + speed)) * _wander(len(speed), 1.0, rng) * (speed > 0.5)
+    angle = lag(lag(intended, 0.15), 0.1)
+    yaw = speed * np.tan(np.radians(angle / STEERING_RATIO)) / understeer
+    return angle, lag(yaw, 0.12)
+
+
+def _wheel_speeds(speed: Array, yaw: Array, push: Array, rng: np.random.Generator) -> list[Array]:
+    """Return the four wheel speeds (km/h): front left and right, then rear left and right."""
+    front_share = np.where(push > 0, 1.0, 0.65)  # the front axle drives; both brake
+    wheels = []
+    for front in (True, False):
+        slip = push * (front_share if front else 1.0 - front_share) / 1.6e5
+        for side in (-1.0, 1.0):
+            along = np.hypot(speed + side * yaw * TRACK / 2, WHEELBASE * yaw * front)
+            wheels.append(3.6 * along * (1.0 + slip) * (1.0 + 0.001 * rng.normal()))
+    return wheels
+
+
+def _coolant(fuel: Array, speed: Array) -> Array:
+    """Return the coolant temperature (°C) of a warm engine held by its thermostat."""
+    temperature, course = 90.0, []
+    for heat, wind in zip((0.011 * fuel).tolist(), (0.5 + 0.02 * speed).tolist(), strict=True):
+        opening = min(1.0, max(0.0, (temperature - 84.0) / 14.0))
+        temperature += DT * (heat - 0.09 * opening * wind)
+        course.append(temperature)
+    return np.array(course)
