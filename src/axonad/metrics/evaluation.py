@@ -1,0 +1,140 @@
+"""`evaluate`, `evaluate_alarms` and `chance_level`: all metrics of one series in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from axonad.errors import ConfigError
+from axonad.metrics.case import Case, check_binary
+from axonad.metrics.delay import describe_alarms
+from axonad.metrics.point_f1 import best_point
+from axonad.metrics.result import Evaluation
+from axonad.metrics.table import ALARM_METRICS, METRICS, SCORE_METRICS, resolve_names
+from axonad.metrics.window import choose_window
+
+
+def evaluate(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    window: int | str | None = None,
+    channel: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    metrics: Iterable[str] | None = None,
+) -> Evaluation:
+    """Return every metric of one scored series, equal to TSB-AD 1.5's values.
+
+    Parameters
+    ----------
+    scores
+        One finite number per step, higher is stranger.
+    labels
+        0 (normal) or 1 (anomaly) per step, at least one of each.
+    window
+        The VUS window: a number of steps, or ``"tsb-ad-1.5"`` / ``"tsb-ad-2026"`` to read it from
+        ``channel``. By default 100, or ``"tsb-ad-2026"`` when a channel is given.
+    channel
+        The channel whose dominant period sets the window; TSB-AD uses the first one.
+    times
+        Time of every step (datetimes or seconds), for delays and false alarms in clock time.
+    metrics
+        Names to compute; all of `SCORE_METRICS` by default.
+
+    Returns
+    -------
+    Evaluation
+        A dict from metric name to value, with ``window`` and ``alarms`` (operator figures at the
+        threshold of the best Standard-F1) as attributes.
+
+    Examples
+    --------
+    >>> result = evaluate([0.1, 0.2, 0.9, 0.8, 0.1], [0, 0, 1, 1, 0], window=2)
+    >>> result["AUC-PR"], result.alarms.threshold, result.alarms.found
+    (1.0, 0.8, 1)
+    """
+    names = resolve_names(metrics, SCORE_METRICS)
+    chosen = choose_window(window, channel=channel)
+    case = Case.from_scores(scores, labels, window=chosen.length)
+    threshold = case.once(best_point)[1]
+    report = describe_alarms(
+        case.values >= threshold, case.labels, times=times, threshold=threshold
+    )
+    values = {name: _compute(METRICS[name].of_scores, case) for name in names}
+    return Evaluation(values, window=chosen, alarms=report)
+
+
+def evaluate_alarms(
+    alarms: ArrayLike,
+    labels: ArrayLike,
+    *,
+    window: int | str | None = None,
+    channel: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    metrics: Iterable[str] | None = None,
+) -> Evaluation:
+    """Return every metric of given 0/1 alarms, equal to TSB-AD 1.5's prediction-given values.
+
+    Without a single alarm precision does not exist: Affiliation-F1 and VUS-Precision are then NaN.
+    The parameters are those of `evaluate`, with 0/1 alarms in place of scores.
+
+    Examples
+    --------
+    >>> evaluate_alarms([0, 0, 0, 1, 0], [0, 0, 1, 1, 0], window=2).alarms.delays
+    (1,)
+    """
+    names = resolve_names(metrics, ALARM_METRICS)
+    chosen = choose_window(window, channel=channel)
+    case = Case.from_alarms(alarms, labels, window=chosen.length)
+    report = describe_alarms(case.values > 0, case.labels, times=times)
+    values = {name: _compute(METRICS[name].of_alarms, case) for name in names}
+    return Evaluation(values, window=chosen, alarms=report)
+
+
+def chance_level(
+    labels: ArrayLike,
+    *,
+    window: int | str | None = None,
+    channel: ArrayLike | None = None,
+    alarm_rate: float | None = None,
+    draws: int = 10,
+    seed: int = 0,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, float]:
+    """Return what a random score reaches on these labels, for each metric (mean over draws).
+
+    Scores are drawn independently and uniformly for every step. With ``alarm_rate`` random alarms
+    of that rate are judged by `evaluate_alarms` instead.
+
+    Examples
+    --------
+    >>> level = chance_level([0] * 90 + [1] * 10, window=10, draws=200)
+    >>> round(level["AUC-ROC"], 1)
+    0.5
+    """
+    if draws < 1:
+        raise ConfigError(f"draws must be at least 1, got {draws}")
+    if alarm_rate is not None and not 0 < alarm_rate < 1:
+        raise ConfigError(f"alarm_rate must lie between 0 and 1, got {alarm_rate}")
+    truth = check_binary(labels, name="labels")
+    length = choose_window(window, channel=channel).length
+    known = SCORE_METRICS if alarm_rate is None else ALARM_METRICS
+    names = resolve_names(metrics, known)
+    rng = np.random.default_rng(seed)
+    total = dict.fromkeys(names, 0.0)
+    for _ in range(draws):
+        noise = rng.random(truth.size)
+        if alarm_rate is None:
+            drawn = evaluate(noise, truth, window=length, metrics=names)
+        else:
+            drawn = evaluate_alarms(noise < alarm_rate, truth, window=length, metrics=names)
+        total = {name: value + drawn[name] for name, value in total.items()}
+    return {name: value / draws for name, value in total.items()}
+
+
+def _compute(function: object, case: Case) -> float:
+    if not callable(function):
+        raise TypeError("the metric has no such variant")
+    return float(function(case))

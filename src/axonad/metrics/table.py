@@ -1,0 +1,61 @@
+"""The table of metrics: one line per metric, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from axonad.errors import UnknownNameError, suggest
+from axonad.metrics import affiliation, event_f1, point_f1, range_f1, ranking, vus
+from axonad.metrics.case import Case
+
+Compute = Callable[[Case], float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is computed from scores and from alarms, and what TSB-AD calls it."""
+
+    of_scores: Compute | None
+    of_alarms: Compute | None
+    tsb_ad_name: str
+
+
+METRICS: dict[str, Metric] = {
+    "VUS-PR": Metric(vus.vus_pr, None, "VUS-PR"),
+    "VUS-ROC": Metric(vus.vus_roc, None, "VUS-ROC"),
+    "AUC-PR": Metric(ranking.auc_pr, None, "AUC-PR"),
+    "AUC-ROC": Metric(ranking.auc_roc, None, "AUC-ROC"),
+    "Standard-F1": Metric(point_f1.standard_f1, point_f1.alarm_standard_f1, "Standard-F1"),
+    "PA-F1": Metric(point_f1.pa_f1, point_f1.pa_f1, "PA-F1"),
+    "Event-F1": Metric(event_f1.event_f1, event_f1.event_f1, "Event-based-F1"),
+    "Range-F1": Metric(range_f1.range_f1, range_f1.range_f1, "R-based-F1"),
+    "Affiliation-F1": Metric(
+        affiliation.affiliation_f1, affiliation.affiliation_f1, "Affiliation-F"
+    ),
+    "VUS-Precision": Metric(None, vus.vus_precision, "VUS-Precision"),
+    "VUS-Recall": Metric(None, vus.vus_recall, "VUS-Recall"),
+    "VUS-F": Metric(None, vus.vus_f, "VUS-F"),
+}
+
+SCORE_METRICS = tuple(name for name, metric in METRICS.items() if metric.of_scores)
+ALARM_METRICS = tuple(name for name, metric in METRICS.items() if metric.of_alarms)
+ALIASES = {metric.tsb_ad_name: name for name, metric in METRICS.items()}
+
+
+def resolve_names(names: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return our names for the wanted metrics (all known ones for None).
+
+    >>> resolve_names(["R-based-F1"], SCORE_METRICS)
+    ('Range-F1',)
+    """
+    if names is None:
+        return known
+    wanted = [names] if isinstance(names, str) else list(names)
+    resolved = tuple(ALIASES.get(name, name) for name in wanted)
+    for name in resolved:
+        if name not in known:
+            raise UnknownNameError(
+                f"metric {name!r} is not one of {', '.join(known)}{suggest(name, known)}"
+            )
+    return resolved

@@ -1,0 +1,200 @@
+"""VUS-PR and VUS-ROC: areas under range-aware curves, averaged over tolerance windows 0 ... L.
+
+For a window w every event grows a skirt of w // 2 steps on both sides. A skirt step at distance d
+from its event is labelled sqrt(1 - d / w); a step reached by two events is labelled 1, because two
+such values always add up to more than 1. At each of 250 thresholds, taken from the sorted scores,
+
+    found = anomalous alarms + skirt labels under alarms      (call the second part S)
+    recall = min(1, found / (P + S / 2)) x share of skirted events with an alarm
+    false alarm rate = (alarms - found) / (n - P - S / 2)
+    precision = found / alarms
+
+One pass gives each step near an event the number of the first threshold that includes it, the
+distance d1 to its nearest event and d2 to its second nearest. A histogram over (d1, threshold) then
+gives S for a window as one small matrix product; growing the window by one step on each side only
+moves the steps with d2 = w // 2 to "labelled 1". Time O(n log n + 250 L^2), memory O(n + 250 L).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from axonad.metrics.case import Case, check_binary
+from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, spread
+
+THRESHOLDS = 250
+_FAR = np.int64(1) << 40  # "no such event"
+
+
+@dataclass(frozen=True)
+class _Skirt:
+    """Normal steps within reach of an event, with distances to the nearest two events."""
+
+    steps: IntArray
+    nearest: IntArray
+    second: IntArray
+
+
+def vus_pr(case: Case) -> float:
+    """Volume under the range-aware precision-recall surface over the windows 0 ... L."""
+    return case.once(_volumes)[0]
+
+
+def vus_roc(case: Case) -> float:
+    """Volume under the range-aware ROC surface over the windows 0 ... L."""
+    return case.once(_volumes)[1]
+
+
+def extend_labels(labels: ArrayLike, window: int) -> FloatArray:
+    """Return the labels with skirts: 1 on events, falling off to 0 within ``window // 2`` steps.
+
+    >>> extend_labels([0, 0, 0, 1, 0, 0, 0], 4).round(2).tolist()
+    [0.0, 0.71, 0.87, 1.0, 0.87, 0.71, 0.0]
+    """
+    mask = check_binary(labels, name="labels")
+    extended = mask.astype(np.float64)
+    starts, stops = find_ranges(mask)
+    reach = window // 2
+    if starts.size and reach:
+        skirt = _find_skirt(starts, stops, mask.size, reach)
+        single = np.sqrt(1 - skirt.nearest / window)
+        extended[skirt.steps] = np.where(skirt.second <= reach, 1.0, single)
+    return extended
+
+
+def _find_skirt(starts: IntArray, stops: IntArray, size: int, reach: int) -> _Skirt:
+    """Return the normal steps at most ``reach`` away from an event."""
+    ends = stops - 1
+    # Gap g lies between event g - 1 and event g; keep only the parts near an event.
+    opened, closed = np.append(0, stops), np.append(starts, size)
+    left_stop = np.minimum(opened + reach, closed)
+    left_stop[0] = 0
+    right_start = np.maximum(closed - reach, left_stop)
+    right_start[-1] = size
+    gap = np.arange(opened.size)
+    steps, part = spread(np.concatenate([opened, right_start]), np.concatenate([left_stop, closed]))
+    gap = np.tile(gap, 2)[part]
+    past = np.concatenate([[-_FAR, -_FAR], ends])
+    coming = np.concatenate([starts, [_FAR, _FAR]])
+    before, before2 = steps - past[gap + 1], steps - past[gap]
+    after, after2 = coming[gap] - steps, coming[gap + 1] - steps
+    second = np.minimum(np.maximum(before, after), np.minimum(before2, after2))
+    return _Skirt(steps, np.minimum(before, after), second)
+
+
+def _volumes(case: Case) -> tuple[float, float]:
+    """Return VUS-PR and VUS-ROC."""
+    n, anomalous = case.size, np.count_nonzero(case.labels)
+    places = np.linspace(0, n - 1, THRESHOLDS).astype(np.int64)
+    thresholds = case.ascending[n - 1 - places]
+    alarms = n - np.searchsorted(case.ascending, thresholds, side="left")
+    reach = case.window // 2
+    skirt = _find_skirt(case.starts, case.stops, n, reach)
+    inside, _ = spread(case.starts, case.stops)
+    ranks = np.full(n, THRESHOLDS, dtype=np.int64)
+    near = np.concatenate([inside, skirt.steps])
+    ranks[near] = np.searchsorted(-thresholds, -case.values[near], side="left")
+    hits = np.cumsum(np.bincount(ranks[inside], minlength=THRESHOLDS))
+    soft = _soft_found(skirt, ranks, case.window)
+    exist = np.repeat(_existence(case, ranks, reach), 2, axis=0)[: case.window + 1]
+    found = hits + soft
+    wanted = anomalous + soft / 2
+    recall = np.minimum(found / wanted, 1) * exist
+    return _areas(recall, (alarms - found) / (n - wanted), found / alarms)
+
+
+def _soft_found(skirt: _Skirt, ranks: IntArray, window: int) -> FloatArray:
+    """Return S, the skirt labels under alarms, for each window and threshold."""
+    reach = window // 2
+    rank = ranks[skirt.steps]
+    cell = (skirt.nearest - 1) * THRESHOLDS + rank
+    shape = (reach, THRESHOLDS)
+    single = np.bincount(cell, minlength=reach * THRESHOLDS).astype(np.float64).reshape(shape)
+    # Steps reached by a second event, ordered by the reach at which that happens.
+    double = np.flatnonzero(skirt.second <= reach)
+    double = double[np.argsort(skirt.second[double], kind="stable")]
+    until = np.searchsorted(skirt.second[double], np.arange(reach + 2))
+    full = np.zeros(THRESHOLDS)
+    soft = np.zeros((window + 1, THRESHOLDS))
+    for h in range(1, reach + 1):
+        moved = double[until[h] : until[h + 1]]
+        if moved.size:
+            np.subtract.at(single.ravel(), cell[moved], 1.0)
+            full += np.bincount(rank[moved], minlength=THRESHOLDS)
+        rows = slice(2 * h, min(2 * h + 2, window + 1))
+        w = np.arange(rows.start, rows.stop)[:, None]
+        soft[rows] = np.sqrt(1 - np.arange(1, h + 1) / w) @ single[:h] + full
+    return np.cumsum(soft, axis=1)
+
+
+def _existence(case: Case, ranks: IntArray, reach: int) -> FloatArray:
+    """Return the share of skirted (and so perhaps merged) events with an alarm, for each reach."""
+    starts, ends = case.starts, case.stops - 1
+    gaps = starts[1:] - ends[:-1]
+    bounds = np.stack([starts, case.stops], axis=1).ravel()
+    best = np.minimum.reduceat(np.append(ranks, THRESHOLDS), bounds)[::2]
+    shares = np.empty((reach + 1, THRESHOLDS))
+    for h in range(reach + 1):
+        best = np.minimum(best, ranks[np.maximum(starts - h, 0)])
+        best = np.minimum(best, ranks[np.minimum(ends + h, case.size - 1)])
+        heads = np.append(0, np.flatnonzero(gaps > 2 * h) + 1)
+        merged = np.minimum.reduceat(best, heads)
+        shares[h] = np.cumsum(np.bincount(merged, minlength=THRESHOLDS)) / heads.size
+    return shares
+
+
+def _areas(
+    recall: FloatArray, false_rate: FloatArray, precision: FloatArray
+) -> tuple[float, float]:
+    """Return the mean area under the PR curves and under the ROC curves."""
+    gained = np.diff(recall, axis=1, prepend=0)
+    pr = np.sum(gained * precision, axis=1)
+    width = np.diff(false_rate, axis=1, prepend=0, append=1)
+    height = np.diff(recall, axis=1, prepend=0, append=1) / -2
+    height += np.concatenate([recall, np.ones((recall.shape[0], 1))], axis=1)
+    return float(np.mean(pr)), float(np.mean(np.sum(width * height, axis=1)))
+
+
+def _alarm_volumes(case: Case) -> tuple[float, float, float]:
+    """Return VUS-Precision, VUS-Recall and VUS-F of given alarms.
+
+    TSB-AD carries the labels of one window over to the next, so a skirt step with an alarm counts
+    sqrt(1/2) in the first window that reaches it and 1 in every later one.
+    """
+    reach = case.window // 2
+    alarms = case.values > 0
+    skirt = _find_skirt(case.starts, case.stops, case.size, reach)
+    on = alarms[skirt.steps]
+    nearest, second = skirt.nearest[on], skirt.second[on]
+    arriving = np.bincount(nearest, minlength=reach + 1)[: reach + 1]
+    twice = np.bincount(nearest[second == nearest], minlength=reach + 1)[: reach + 1]
+    odd = np.cumsum(arriving).astype(np.float64)
+    even = odd - (arriving - twice) * (1 - np.sqrt(0.5))
+    soft = np.stack([even, odd], axis=1).ravel()[: case.window + 1]
+    found = np.count_nonzero(alarms & case.labels) + soft
+    recall = np.minimum(found / (np.count_nonzero(case.labels) + soft / 2), 1)
+    count = np.count_nonzero(alarms)
+    if not count:
+        return float("nan"), 0.0, 0.0
+    precision = found / count
+    total = precision + recall
+    f = 2 * precision * recall / np.where(total > 0, total, 1)
+    return float(np.mean(precision)), float(np.mean(recall)), float(np.mean(f))
+
+
+def vus_precision(case: Case) -> float:
+    """Range-aware precision of given alarms, averaged over windows; NaN without any alarm."""
+    return case.once(_alarm_volumes)[0]
+
+
+def vus_recall(case: Case) -> float:
+    """Range-aware recall of given alarms, averaged over windows."""
+    return case.once(_alarm_volumes)[1]
+
+
+def vus_f(case: Case) -> float:
+    """Range-aware F1 of given alarms, averaged over windows."""
+    return case.once(_alarm_volumes)[2]
