@@ -49,7 +49,7 @@ def affiliation_f1(case: Case) -> float:
 
     Constant scores (or no alarm at all) leave precision undefined, and NaN says so.
     """
-    count = case.thresholds.size
+    count = case.level_count
     borders = (case.stops[:-1] + case.starts[1:]) / 2
     left, right = np.append(0.0, borders), np.append(borders, float(case.size))
     zones = _Zones(case.starts, case.stops, left, right)
@@ -70,7 +70,7 @@ def affiliation_f1(case: Case) -> float:
 
 def _precision(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
     """Return, per zone and threshold, the integral of alarm precision and the alarm time."""
-    bins = case.thresholds.size + 1
+    bins = case.level_count + 1
     # A step cut by a zone border belongs to both zones, with the part that lies inside.
     steps, owner = spread(
         np.floor(zones.left).astype(np.int64), np.ceil(zones.right).astype(np.int64)
@@ -103,7 +103,7 @@ def _double_distance(d: FloatArray, m: FloatArray) -> FloatArray:
 
 def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
     """Return, per threshold, the recall of the events, summed."""
-    count = case.thresholds.size
+    count = case.level_count
     before, after = _nearest_outside(case, zones)
     steps, owner = spread(zones.starts, zones.stops)
     level = case.levels[steps]
@@ -135,7 +135,7 @@ def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
 
 def _nearest_outside(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
     """Return, per zone and threshold, where the last alarm before and the first after J lie."""
-    bins = case.thresholds.size + 1
+    bins = case.level_count + 1
     before = np.full((zones.starts.size, bins), -_FAR)
     steps, owner = spread(np.floor(zones.left).astype(np.int64), zones.starts)
     np.maximum.at(before, (owner, case.levels[steps]), steps + 1.0)

@@ -2,7 +2,8 @@
 
 Scores are turned into at most 100 *levels* once: a step of level v raises an alarm at the
 thresholds 0 ... v - 1. Given alarms are the same thing with a single threshold, so each threshold
-metric is written once and serves both.
+metric is written once and serves both. Thresholds between which no score lies give the same alarms
+and are kept once.
 """
 
 from __future__ import annotations
@@ -86,8 +87,16 @@ class Case:
 
     @cached_property
     def levels(self) -> LevelArray:
-        """Number of thresholds below each score."""
-        return np.searchsorted(self.thresholds, self.values, side="left").astype(np.uint8)
+        """Number of thresholds below each score; thresholds that change no alarm are left out."""
+        raw = np.searchsorted(self.thresholds, self.values, side="left")
+        present = np.bincount(raw, minlength=1) > 0
+        present[0] = True
+        return (np.cumsum(present) - 1)[raw].astype(np.uint8)
+
+    @cached_property
+    def level_count(self) -> int:
+        """Number of thresholds that differ in their alarms (at least 1)."""
+        return max(int(self.levels.max()), 1)
 
     @cached_property
     def event_level(self) -> LevelArray:
@@ -99,7 +108,7 @@ class Case:
     @cached_property
     def level_counts(self) -> tuple[IntArray, IntArray]:
         """For each threshold, how many event steps and how many normal steps raise an alarm."""
-        bins = self.thresholds.size + 1
+        bins = self.level_count + 1
         everything = np.bincount(self.levels, minlength=bins)
         inside = np.bincount(self.levels[self.labels], minlength=bins)
         return sum_above(inside), sum_above(everything - inside)

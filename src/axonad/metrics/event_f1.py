@@ -17,7 +17,7 @@ def event_f1(case: Case) -> float:
     event that touches the end of the series loses its last step, so a one-step event there can
     never be found.
     """
-    count = case.thresholds.size
+    count = case.level_count
     peaks = case.event_level
     if case.labels[-1]:
         shortened = case.levels[case.starts[-1] : case.size - 1]

@@ -47,7 +47,7 @@ def pa_f1(case: Case) -> float:
 
 def _adjusted(case: Case) -> tuple[FloatArray, FloatArray]:
     """Return adjusted hits and false alarms at each threshold."""
-    count = case.thresholds.size
+    count = case.level_count
     lengths = (case.stops - case.starts).astype(np.float64)
     per_level = np.asarray(
         np.bincount(case.event_level, weights=lengths, minlength=count + 1), dtype=np.float64

@@ -28,7 +28,7 @@ def range_f1(case: Case) -> float:
 
 def _recall(case: Case) -> FloatArray:
     """Return range recall at each threshold."""
-    count = case.thresholds.size
+    count = case.level_count
     overlap = np.zeros(count)
     for block in range(0, case.starts.size, _BLOCK):
         overlap += _overlap(case, slice(block, block + _BLOCK))
@@ -39,7 +39,7 @@ def _recall(case: Case) -> FloatArray:
 def _overlap(case: Case, block: slice) -> FloatArray:
     """Return the overlap reward of a block of events, summed, at each threshold."""
     starts, stops = case.starts[block], case.stops[block]
-    bins = case.thresholds.size + 1
+    bins = case.level_count + 1
     size = starts.size * bins
     steps, owner = spread(starts, stops)
     level = case.levels[steps].astype(np.int64)
@@ -58,7 +58,7 @@ def _overlap(case: Case, block: slice) -> FloatArray:
 
 def _precision(case: Case) -> FloatArray:
     """Return range precision at each threshold."""
-    count = case.thresholds.size
+    count = case.level_count
     anomalous = np.concatenate([[0], np.cumsum(case.labels)])
     begun = np.zeros(case.size + 1, dtype=np.int64)
     begun[case.starts + 1] = 1

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from axonad.metrics.case import Case, check_binary
 from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, spread
+from axonad.metrics.window import check_window
 
 THRESHOLDS = 250
 _FAR = np.int64(1) << 40  # "no such event"
@@ -54,6 +55,7 @@ def extend_labels(labels: ArrayLike, window: int) -> FloatArray:
     >>> extend_labels([0, 0, 0, 1, 0, 0, 0], 4).round(2).tolist()
     [0.0, 0.71, 0.87, 1.0, 0.87, 0.71, 0.0]
     """
+    window = check_window(window)
     mask = check_binary(labels, name="labels")
     extended = mask.astype(np.float64)
     starts, stops = find_ranges(mask)

@@ -47,16 +47,21 @@ def choose_window(window: int | str | None = None, *, channel: ArrayLike | None 
         window = DEFAULT_RULE
     if isinstance(window, str):
         return _apply_rule(window, channel)
+    return Window(check_window(window), "given")
+
+
+def check_window(window: int) -> int:
+    """Return the window as a whole number of steps, or say what is wrong with it."""
     try:
-        length = index(window)
+        length = -1 if isinstance(window, bool) else index(window)
     except TypeError:
         length = -1
-    if length < 0 or isinstance(window, bool):
+    if length < 0:
         raise ConfigError(
             f"window must be a whole number of steps, 0 or more, or a rule"
             f" ({', '.join(RULES)}), got {window!r}"
         )
-    return Window(length, "given")
+    return length
 
 
 def _apply_rule(rule: str, channel: ArrayLike | None) -> Window:

@@ -1,0 +1,245 @@
+"""What a caller sees: names, windows, refusals, chance levels."""
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from axonad import errors
+from axonad.metrics import (
+    ALARM_METRICS,
+    METRICS,
+    SCORE_METRICS,
+    chance_level,
+    choose_window,
+    evaluate,
+    evaluate_alarms,
+    extend_labels,
+    find_period,
+)
+
+SCORES = [0.1, 0.4, 0.9, 0.8, 0.2, 0.3, 0.7, 0.1]
+LABELS = [0, 0, 1, 1, 0, 0, 0, 0]
+
+
+def test_the_result_is_a_dict_that_prints_well():
+    result = evaluate(SCORES, LABELS)
+    assert isinstance(result, dict)
+    assert list(result) == list(SCORE_METRICS)
+    assert str(result).startswith('{"VUS-PR": ')
+    assert json.loads(str(result))["AUC-PR"] == 1.0
+    assert json.loads(json.dumps(result)) == dict(result)
+
+
+def test_tsb_ad_names_are_aliases():
+    result = evaluate(SCORES, LABELS)
+    pairs = {
+        "Event-based-F1": "Event-F1",
+        "R-based-F1": "Range-F1",
+        "Affiliation-F": "Affiliation-F1",
+    }
+    for alias, name in pairs.items():
+        assert result[alias] == result[name]
+    assert list(evaluate(SCORES, LABELS, metrics=list(pairs))) == list(pairs.values())
+    with pytest.raises(KeyError, match="F2"):
+        result["F2"]
+
+
+def test_the_result_survives_a_pickle():
+    result = evaluate(SCORES, LABELS, window=3)
+    copy = pickle.loads(pickle.dumps(result))  # noqa: S301
+    assert copy == result
+    assert (copy.window, copy.alarms) == (3, result.alarms)
+
+
+def test_everything_can_be_written_as_json():
+    result = evaluate_alarms([0] * 8, LABELS, window=3, times=range(8))
+    plain = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert plain["metrics"]["Affiliation-F1"] is None
+    assert plain["alarms"]["precision"] is None
+    assert plain["window"] == 3
+
+
+def test_the_result_says_which_window_was_used():
+    wave = np.sin(np.arange(600) * 2 * np.pi / 40)
+    labels = np.arange(600) // 30 == 9
+    plain = evaluate(wave, labels)
+    assert (plain.window, plain.window_source) == (100, "default")
+    given = evaluate(wave, labels, window=np.int64(7))
+    assert (given.window, given.window_source) == (7, "given")
+    ruled = evaluate(wave, labels, window="tsb-ad-1.5", channel=wave)
+    assert (ruled.window, ruled.window_source) == (40, "tsb-ad-1.5")
+    assert evaluate(wave, labels, channel=wave).window_source == "tsb-ad-2026"
+    assert ruled["VUS-PR"] == evaluate(wave, labels, window=40)["VUS-PR"]
+
+
+def test_the_two_window_rules_differ_for_short_periods():
+    wave = np.sin(np.arange(600) * 2 * np.pi / 5)
+    assert find_period(wave, rule="tsb-ad-2026") % 5 == 0
+    short = np.tile([0.0, 0.0, 0.0, 3.0, 0.0], 6)
+    assert find_period(short, rule="tsb-ad-2026") == 5
+    assert find_period(short, rule="tsb-ad-1.5") == 125
+    assert find_period(np.ones(50)) == 125
+
+
+@pytest.mark.parametrize("values", [np.array(SCORES, dtype=np.float32), tuple(SCORES)])
+def test_other_containers_give_the_same(values):
+    expected = evaluate(np.asarray(values, dtype=np.float64), np.array(LABELS, dtype=bool))
+    assert evaluate(values, np.array(LABELS, dtype=float)) == expected
+
+
+def test_pandas_and_polars_columns_are_accepted():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    expected = evaluate(SCORES, LABELS)
+    assert evaluate(pandas.Series(SCORES), pandas.Series(LABELS)) == expected
+    assert evaluate(polars.Series(SCORES), polars.Series(LABELS)) == expected
+
+
+def test_inputs_are_left_alone():
+    scores, labels = np.array(SCORES), np.array(LABELS)
+    evaluate(scores, labels)
+    evaluate_alarms(labels, labels)
+    assert scores.tolist() == SCORES
+    assert labels.tolist() == LABELS
+
+
+def test_constant_scores_have_the_documented_values():
+    result = evaluate([3.0] * 8, LABELS, window=4)
+    assert math.isnan(result["Affiliation-F1"])
+    assert result["AUC-ROC"] == 0.5
+    assert result["AUC-PR"] == 0.25
+    assert [result[name] for name in ("PA-F1", "Event-F1", "Range-F1")] == [0, 0, 0]
+
+
+def test_no_alarm_has_the_documented_values():
+    result = evaluate_alarms([0] * 8, LABELS, window=4)
+    undefined = {name for name, value in result.items() if math.isnan(value)}
+    assert undefined == {"Affiliation-F1", "VUS-Precision"}
+    assert all(result[name] == 0 for name in set(ALARM_METRICS) - undefined)
+
+
+BAD = [
+    ([0.1, math.nan, 1.0], [0, 0, 1], "scores must be finite, got nan at step 1 (1 of 3 steps)"),
+    ([0.1, math.inf, 1.0], [0, 0, 1], "scores must be finite, got inf at step 1"),
+    ([-1e308, 0.0, 1e308], [0, 0, 1], "scores must span a finite range"),
+    ([0.1, 0.2], [0, 0, 1], "got 2 scores and 3 labels; give one label per step"),
+    ([0.1, 0.2, 0.3], [0, 2, 1], "labels must be 0 or 1, got 2 at step 1 (1 of 3 steps)"),
+    ([0.1, 0.2, 0.3], [0.0, math.nan, 1.0], "labels must be 0 or 1, got nan at step 1"),
+    ([0.1, 0.2, 0.3], ["a", "b", "c"], "labels must be 0 or 1 for every step, got dtype"),
+    ([0.1, 0.2, 0.3], None, "labels must be an array with one value per step, got None"),
+    ([0.1, 0.2, 0.3], [0, 0, 0], "labels must mark at least one anomaly, got 3 steps labelled 0"),
+    ([0.1, 0.2, 0.3], [1, 1, 1], "labels must leave at least one normal step"),
+    ([], [], "scores must not be empty, got 0 steps"),
+    (
+        [[0.1], [0.2]],
+        [0, 1],
+        "scores must be one-dimensional, one value per step, got shape (2, 1)",
+    ),
+    ([[0.1], [0.2, 0.3]], [0, 1], "rows of unequal length"),
+    (["x", "y"], [0, 1], "scores must be numbers, got dtype"),
+    (None, [0, 1], "scores must be an array with one value per step, got None"),
+]
+
+
+@pytest.mark.parametrize(("scores", "labels", "message"), BAD)
+def test_bad_input_is_refused_by_name(scores, labels, message):
+    with pytest.raises(errors.InputError) as caught:
+        evaluate(scores, labels)
+    assert message in str(caught.value)
+
+
+def test_bad_alarms_are_refused_by_name():
+    with pytest.raises(errors.InputError, match=r"alarms must be 0 or 1, got 0\.5 at step 0"):
+        evaluate_alarms([0.5, 1], [0, 1])
+    with pytest.raises(errors.InputError, match="got 2 alarms and 3 labels"):
+        evaluate_alarms([0, 1], [0, 1, 1])
+
+
+@pytest.mark.parametrize("window", [-1, 1.5, True, [3]])
+def test_bad_windows_are_refused(window):
+    with pytest.raises(errors.ConfigError, match="window must be a whole number of steps"):
+        evaluate(SCORES, LABELS, window=window)
+    with pytest.raises(errors.ConfigError, match="window must be a whole number of steps"):
+        extend_labels(LABELS, window)
+
+
+def test_bad_rules_and_channels_are_refused():
+    with pytest.raises(errors.UnknownNameError, match=r"did you mean 'tsb-ad-1\.5'"):
+        choose_window("tsb-ad-1.4", channel=SCORES)
+    with pytest.raises(errors.InputError, match="needs the channel it measures"):
+        choose_window("tsb-ad-2026")
+    with pytest.raises(errors.InputError, match=r"one column of numbers, got shape \(4, 2\)"):
+        find_period(np.zeros((4, 2)))
+    with pytest.raises(errors.InputError, match="channel must be finite, got nan at step 1"):
+        find_period([1.0, math.nan])
+    with pytest.raises(errors.UnknownNameError, match="not known"):
+        find_period(SCORES, rule="weekly")
+
+
+def test_unknown_metrics_are_refused_with_a_hint():
+    with pytest.raises(errors.UnknownNameError, match="did you mean 'VUS-PR'"):
+        evaluate(SCORES, LABELS, metrics=["VUS-P"])
+    with pytest.raises(errors.UnknownNameError, match="'AUC-PR' is not one of"):
+        evaluate_alarms(LABELS, LABELS, metrics=["AUC-PR"])
+
+
+def test_one_metric_may_be_asked_for_by_its_name_alone():
+    assert list(evaluate(SCORES, LABELS, metrics="AUC-PR")) == ["AUC-PR"]
+
+
+def test_chance_level_knows_what_luck_gives():
+    labels = np.zeros(2000, dtype=int)
+    labels[500:700] = 1
+    level = chance_level(labels, window=20)
+    assert list(level) == list(SCORE_METRICS)
+    assert level["AUC-ROC"] == pytest.approx(0.5, abs=0.03)
+    assert level["AUC-PR"] == pytest.approx(0.1, abs=0.02)
+    assert level["Standard-F1"] < 0.3
+    assert level["PA-F1"] > 0.9  # why PA-F1 misleads
+    assert level == chance_level(labels, window=20)
+    assert level != chance_level(labels, window=20, seed=1)
+
+
+def test_chance_level_of_random_alarms():
+    labels = np.arange(1000) // 50 == 4
+    level = chance_level(labels, window=10, alarm_rate=0.1)
+    assert list(level) == list(ALARM_METRICS)
+    assert level["Standard-F1"] == pytest.approx(0.067, abs=0.03)
+    with pytest.raises(errors.ConfigError, match="alarm_rate must lie between 0 and 1, got 2"):
+        chance_level(labels, alarm_rate=2)
+    with pytest.raises(errors.ConfigError, match="draws must be at least 1, got 0"):
+        chance_level(labels, draws=0)
+
+
+def test_every_metric_explains_itself():
+    for name, metric in METRICS.items():
+        for function in (metric.of_scores, metric.of_alarms):
+            assert function is None or function.__doc__, name
+    assert "misleads" in METRICS["PA-F1"].of_scores.__doc__
+
+
+def test_memory_grows_with_the_series_only():
+    """Well below the 250 x n of a table with one row per threshold."""
+    rng = np.random.default_rng(0)
+    labels = np.zeros(100_000, dtype=int)
+    labels.reshape(50, -1)[:, :40] = 1
+    scores = rng.random(labels.size)
+    tracemalloc.start()
+    evaluate(scores, labels, window=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * labels.size
+
+
+def test_the_import_is_light():
+    code = (
+        "import sys, axonad.metrics;"
+        "print([m for m in ('torch', 'polars', 'pandas', 'scipy', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
