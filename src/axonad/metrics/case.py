@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from axonad.errors import InputError
+from axonad.metrics.grid import Grid, build_grid
 from axonad.metrics.ranges import (
     BoolArray,
     FloatArray,
@@ -81,6 +82,11 @@ class Case:
         return self._events[1]
 
     @cached_property
+    def grid(self) -> Grid:
+        """The scores on an order-preserving grid, for ranks of a few of them."""
+        return build_grid(self.values)
+
+    @cached_property
     def ascending(self) -> FloatArray:
         """All scores, lowest first."""
         return np.sort(self.values)
@@ -119,7 +125,7 @@ def check_scores(scores: ArrayLike) -> FloatArray:
     values = _as_vector(scores, name="scores")
     if values.dtype.kind not in "biuf":
         raise InputError(f"scores must be numbers, got dtype {values.dtype}; convert them first")
-    values = values.astype(np.float64)
+    values = np.asarray(values, dtype=np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise InputError(
@@ -141,6 +147,8 @@ def check_binary(values: ArrayLike, *, name: str) -> BoolArray:
     vector = _as_vector(values, name=name)
     if vector.dtype.kind not in "biuf":
         raise InputError(f"{name} must be 0 or 1 for every step, got dtype {vector.dtype}")
+    if vector.dtype.kind == "b":
+        return vector
     wrong = np.flatnonzero((vector != 0) & (vector != 1))
     if wrong.size:
         raise InputError(

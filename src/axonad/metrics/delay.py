@@ -82,7 +82,7 @@ def describe_alarms(
             for at, start in zip(first, starts, strict=True)
         )
     hits, count = int(np.count_nonzero(raised & truth)), int(np.count_nonzero(raised))
-    false = _count_false(raised, truth)
+    false = _count_false(raised, starts, stops)
     found = int(np.count_nonzero(first >= 0))
     hours = None if seconds is None else _span_hours(seconds)
     return AlarmReport(
@@ -108,11 +108,11 @@ def _first_alarms(raised: BoolArray, starts: IntArray, stops: IntArray) -> IntAr
     return np.where(first < stops, first, -1)
 
 
-def _count_false(raised: BoolArray, truth: BoolArray) -> int:
+def _count_false(raised: BoolArray, starts: IntArray, stops: IntArray) -> int:
     """Return the number of alarm runs that touch no event."""
-    starts, stops = find_ranges(raised)
-    anomalous = np.concatenate([[0], np.cumsum(truth)])
-    return int(np.count_nonzero(anomalous[stops] == anomalous[starts]))
+    begin, end = find_ranges(raised)
+    following = np.searchsorted(stops, begin, side="right")  # first event not over at begin
+    return int(np.count_nonzero(np.append(starts, raised.size)[following] >= end))
 
 
 def _to_seconds(times: ArrayLike, size: int) -> FloatArray:

@@ -12,7 +12,7 @@ from axonad.metrics.case import Case, check_binary
 from axonad.metrics.delay import describe_alarms
 from axonad.metrics.point_f1 import best_point
 from axonad.metrics.result import Evaluation
-from axonad.metrics.table import ALARM_METRICS, METRICS, SCORE_METRICS, resolve_names
+from axonad.metrics.table import ALARM_METRICS, SCORE_METRICS, resolve_names
 from axonad.metrics.window import choose_window
 
 
@@ -62,7 +62,7 @@ def evaluate(
     report = describe_alarms(
         case.values >= threshold, case.labels, times=times, threshold=threshold
     )
-    values = {name: _compute(METRICS[name].of_scores, case) for name in names}
+    values = {name: SCORE_METRICS[name](case) for name in names}
     return Evaluation(values, window=chosen, alarms=report)
 
 
@@ -89,7 +89,7 @@ def evaluate_alarms(
     chosen = choose_window(window, channel=channel)
     case = Case.from_alarms(alarms, labels, window=chosen.length)
     report = describe_alarms(case.values > 0, case.labels, times=times)
-    values = {name: _compute(METRICS[name].of_alarms, case) for name in names}
+    values = {name: ALARM_METRICS[name](case) for name in names}
     return Evaluation(values, window=chosen, alarms=report)
 
 
@@ -132,9 +132,3 @@ def chance_level(
             drawn = evaluate_alarms(noise < alarm_rate, truth, window=length, metrics=names)
         total = {name: value + drawn[name] for name, value in total.items()}
     return {name: value / draws for name, value in total.items()}
-
-
-def _compute(function: object, case: Case) -> float:
-    if not callable(function):
-        raise TypeError("the metric has no such variant")
-    return float(function(case))

@@ -29,11 +29,6 @@ class RankCurve:
         """Share of alarms that are anomalous."""
         return self.found / self.alarms
 
-    @property
-    def recall(self) -> FloatArray:
-        """Share of anomalous steps with an alarm."""
-        return np.asarray(self.found / self.found[0], dtype=np.float64)
-
 
 def rank_curve(case: Case) -> RankCurve:
     """Return found steps and alarms at each distinct score of an anomalous step."""

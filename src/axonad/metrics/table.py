@@ -38,17 +38,18 @@ METRICS: dict[str, Metric] = {
     "VUS-F": Metric(None, vus.vus_f, "VUS-F"),
 }
 
-SCORE_METRICS = tuple(name for name, metric in METRICS.items() if metric.of_scores)
-ALARM_METRICS = tuple(name for name, metric in METRICS.items() if metric.of_alarms)
+SCORE_METRICS = {name: m.of_scores for name, m in METRICS.items() if m.of_scores is not None}
+ALARM_METRICS = {name: m.of_alarms for name, m in METRICS.items() if m.of_alarms is not None}
 ALIASES = {metric.tsb_ad_name: name for name, metric in METRICS.items()}
 
 
-def resolve_names(names: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def resolve_names(names: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:
     """Return our names for the wanted metrics (all known ones for None).
 
     >>> resolve_names(["R-based-F1"], SCORE_METRICS)
     ('Range-F1',)
     """
+    known = tuple(known)
     if names is None:
         return known
     wanted = [names] if isinstance(names, str) else list(names)
