@@ -136,7 +136,7 @@ class AxonAD(Detector):
         inside = train_rows - self.window + 1
         self._scales = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         if found.channels is not None:
-            self._channel_scale = RobustScale.fit(found.channels[:inside])
+            self._channel_scale = RobustScale.fit(found.channels[:inside].astype(np.float64))
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def _split(self, rows: int) -> int:

@@ -7,6 +7,7 @@ into parameters lives here once: unknown names get "did you mean", values get th
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import types
 import typing
@@ -62,9 +63,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def check_int(
-    name: str, value: object, *, low: int | None = None, high: int | None = None
-) -> None:
+def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> None:
     """Refuse a parameter that is not an integer within [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ConfigError(f"{name} must be an integer, got {value!r}")
@@ -81,7 +80,7 @@ def check_float(
     below: float | None = None,
 ) -> None:
     """Refuse a parameter that is not a number within [low, high] or (above, below)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise ConfigError(f"{name} must be a number, got {value!r}")
     _check_range(name, value, low, high)
     if above is not None and value <= above:

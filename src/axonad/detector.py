@@ -116,6 +116,13 @@ class Detector(ABC):
         """Whether the score of a full window depends on nothing behind that window."""
         return True
 
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what was learned and how; equal for a detector and its saved copy."""
+        self._require_fitted()
+        params = {k: v for k, v in self.get_params().items() if k not in self.changeable}
+        return modelfile.fingerprint([type(self).__name__, params, self._names], self._state()[1])
+
     # -- what a detector writes --------------------------------------------------------------
 
     @abstractmethod

@@ -2,7 +2,8 @@
 
 AxonADError
 ├── InputError          (ValueError)    data that cannot be used: shape, length, NaN, labels
-│   └── ChannelError                    channel count or names do not fit the model
+│   ├── ChannelError                    channel count or names do not fit the model
+│   └── StaleError                      a live channel has been silent for too long
 ├── ConfigError         (ValueError)    a parameter with an impossible value or an unknown name
 ├── UnknownNameError    (LookupError)   no detector, metric, rule or format of that name
 ├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
@@ -16,7 +17,7 @@ Each class also inherits the builtin a caller would expect, so ``except ValueErr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -30,6 +31,18 @@ class InputError(AxonADError, ValueError):
 
 class ChannelError(InputError):
     """Channel count or names do not fit what the detector was fitted on."""
+
+
+class StaleError(InputError):
+    """A live row lacks a value, and there is none recent enough to hold in its place.
+
+    ``results`` holds what ``push_many`` had scored before the refused row, ``row`` its number.
+    """
+
+    def __init__(self, message: str, *, results: Sequence[object] = (), row: int = 0) -> None:
+        super().__init__(message)
+        self.results = list(results)
+        self.row = row
 
 
 class ConfigError(AxonADError, ValueError):

@@ -1,8 +1,8 @@
-"""The two files of anything saved: ``<name>.json`` and ``<name>.safetensors`` in a folder.
+"""Files of anything saved: a JSON document, and safetensors for arrays beside it.
 
-JSON says what it is, safetensors holds the arrays; neither can execute code. A save is complete or
-not there: both files are written under temporary names first, and the JSON, which carries the
-checksum of the arrays, is moved into place last.
+JSON says what it is, safetensors holds the arrays; neither can execute code. Every file is written
+under a temporary name and moved into place, the document, which carries the checksum of the
+arrays, last: a reader finds a whole save, or an error that says what is wrong.
 """
 
 from __future__ import annotations
@@ -60,11 +60,26 @@ def read(
     if not folder.is_dir():
         problem = "is a file, not a folder" if folder.exists() else "does not exist"
         raise ModelFileError(f"{folder} {problem}; expected a folder with {' and '.join(names)}")
-    document = _read_document(folder / names[0], kind=kind, newest=newest)
+    document = read_document(folder / names[0], kind=kind, newest=newest)
     return document, _read_arrays(folder / names[1], document)
 
 
-def _read_document(path: Path, *, kind: str, newest: int) -> dict[str, Any]:
+def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
+    """Write a JSON document on its own."""
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
+    text = json.dumps(document, allow_nan=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, text.encode())
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}") from None
+
+
+def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
+    """Return a JSON document of the given kind, or say why it cannot be used."""
+    path = Path(path)
     try:
         document = json.loads(_read_bytes(path).decode())
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -80,6 +95,15 @@ def _read_document(path: Path, *, kind: str, newest: int) -> dict[str, Any]:
             "reads; upgrade axonad"
         )
     return document
+
+
+def fingerprint(facts: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return a digest of plain facts and arrays."""
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
 
 
 def _read_arrays(path: Path, document: Mapping[str, Any]) -> Arrays:

@@ -50,7 +50,7 @@ def make_detector(name: str, **params: Any) -> Detector:
 
 def load(folder: str | os.PathLike[str]) -> Detector:
     """Return the fitted detector saved in ``folder``. Loading never executes code from it."""
-    document, arrays = modelfile.read(folder, names=FILES, kind=KIND, newest=FORMAT)
+    document, arrays = modelfile.read(Path(folder), names=FILES, kind=KIND, newest=FORMAT)
     path = Path(folder) / FILES[0]
     try:
         params = {

@@ -102,7 +102,7 @@ def pot(scores: Scores, rate: float, *, start: float = 0.98) -> float:
     ratio = rate * len(scores) / n
     if abs(shape) < 1e-6:
         return base - scale * math.log(ratio)
-    return base + scale / shape * (ratio**-shape - 1)
+    return float(base + scale / shape * (ratio**-shape - 1))
 
 
 THRESHOLDS: dict[str, Callable[[Scores, float], float]] = {

@@ -27,5 +27,6 @@ class MomentumTarget(nn.Module):
     @torch.no_grad()
     def update(self, online: QueryEncoder) -> None:
         """θ* ← m θ* + (1 - m) θ; called after every optimiser step."""
-        slow, fast = list(self.encoder.parameters()), list(online.parameters())
+        slow: list[Tensor] = list(self.encoder.parameters())
+        fast: list[Tensor] = list(online.parameters())
         torch._foreach_lerp_(slow, fast, 1 - self.momentum)

@@ -33,4 +33,5 @@ class RobustScale:
 
 def combine(terms: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the score: the sum of the standardised terms."""  # Eq. 6
-    return np.sum(list(terms.values()), axis=0)
+    total: NDArray[np.float64] = np.sum(list(terms.values()), axis=0)
+    return total

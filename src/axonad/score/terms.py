@@ -51,16 +51,19 @@ def window_terms(
 ) -> WindowTerms:
     """Return every term of every window of a series (n, F)."""
     net.eval()
-    found: dict[str, list[Tensor]] = {name: [] for name in TERMS}
-    errors: list[Tensor] = []
     starts = torch.arange(len(series) - net.config.window + 1, device=series.device)
-    for part in starts.split(batch_size):
-        x = gather_windows(series, part, net.config.window)
+    # Results are allocated before the loop: small tensors kept between the large passing ones
+    # would pin the allocator's memory, and a long series would grow without bound.
+    terms = {name: torch.empty(len(starts), device=series.device) for name in TERMS}
+    errors = torch.empty(len(starts) if channels else 0, series.shape[1], device=series.device)
+    for first in range(0, len(starts), batch_size):
+        batch = slice(first, first + batch_size)
+        x = gather_windows(series, starts[batch], net.config.window)
         output = net(x)
         for name, term in TERMS.items():
-            found[name].append(term(output, x, net.config))
+            terms[name][batch] = term(output, x, net.config)
         if channels:
-            errors.append((output.reconstruction - x).square().mean(1))
-        progress.advance(len(part))
-    terms = {name: torch.cat(part).double().cpu().numpy() for name, part in found.items()}
-    return WindowTerms(terms, torch.cat(errors).cpu().numpy() if channels else None)
+            errors[batch] = (output.reconstruction - x).square().mean(1)
+        progress.advance(len(x))
+    found = {name: values.double().cpu().numpy() for name, values in terms.items()}
+    return WindowTerms(found, errors.cpu().numpy() if channels else None)

@@ -101,7 +101,7 @@ def _train_epoch(
     )
     weights = [p for group in optimiser.param_groups for p in group["params"]]
     order = torch.randperm(len(series) - window + 1, device=series.device)
-    for starts in order.split(config.batch_size):
+    for starts in torch.split(order, config.batch_size):
         x = gather_windows(series, starts, window)
         mask = sample_mask(len(x), window=window, plan=plan, device=series.device)
         optimiser.zero_grad(set_to_none=True)
@@ -119,7 +119,7 @@ def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
     window = net.config.window
     starts = torch.arange(len(series) - window + 1, device=series.device)
     errors = []
-    for part in starts.split(batch_size):
+    for part in torch.split(starts, batch_size):
         x = gather_windows(series, part, window)
         errors.append(mse_loss(net.reconstruct(x), x))
     return float(torch.stack(errors).mean())

@@ -25,9 +25,7 @@ def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
             f"{path.name} has no header line: it starts with numbers; put channel names on top"
         )
     try:
-        return pl.read_csv(
-            path, separator=separator, null_values=MISSING, infer_schema_length=None
-        )
+        return pl.read_csv(path, separator=separator, null_values=MISSING, infer_schema_length=None)
     except pl.exceptions.NoDataError:
         raise InputError(f"{path.name} is empty") from None
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -59,4 +57,7 @@ def _is_number(text: str) -> bool:
 
 def _counts_up(header: list[str]) -> bool:
     """Say whether a header of numbers is a plain numbering 0, 1, 2, … of channels."""
-    return header in ([str(i) for i in range(len(header))], [str(i + 1) for i in range(len(header))])
+    return header in (
+        [str(i) for i in range(len(header))],
+        [str(i + 1) for i in range(len(header))],
+    )

@@ -1,0 +1,24 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ModelFolder = Annotated[
+    Path, typer.Argument(help="Folder of a saved detector.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option("--time", help="Time column. Default: time, timestamp or t_s, if present."),
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--label", help="Label column. Default: Label, if present.")
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", help="Column to leave out; may be repeated.")
+]
+Separator = Annotated[str, typer.Option("--separator", help="Between the columns of a CSV file.")]

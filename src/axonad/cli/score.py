@@ -1,0 +1,93 @@
+"""``axonad score``: score a file with a saved detector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from axonad.cli.options import Force, Ignore, LabelColumn, ModelFolder, Separator, TimeColumn
+from axonad.cli.terminal import check_table_target, check_target, out, write_table
+from axonad.data.series import Series, read
+from axonad.detector import Detector
+from axonad.registry import load
+from axonad.threshold import Event
+
+
+def score(
+    model: ModelFolder,
+    data: Annotated[Path, typer.Argument(help="Data to score, CSV or Parquet.")],
+    target: Annotated[Path, typer.Option("--out", "-o", help="Scores to write, .csv or .parquet.")],
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw series, score and alarms to this PNG or SVG.")
+    ] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(help="center or end of the window. Default: as fitted.", show_default=False),
+    ] = None,
+    time: TimeColumn = None,
+    label: LabelColumn = None,
+    ignore: Ignore = None,
+    separator: Separator = ",",
+    force: Force = False,
+) -> None:
+    """Score a file: one row per step with score, its parts and the alarm."""
+    check_table_target(target, force=force)
+    if figure is not None:
+        check_target(figure, force=force)
+    detector = load(model)
+    if align is not None:
+        detector.set_params(align=align)
+    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
+    scores = detector.decision_function(series)
+    alarms = scores > detector.threshold_
+    events = detector.events(series)
+    write_table(target, _columns(detector, series, scores, alarms))
+    if figure is not None:
+        from axonad.report.figures import draw_scores
+
+        draw_scores(figure, series=series, scores=scores, threshold=detector.threshold_)
+    _print_events(series, events)
+    out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
+
+
+def _columns(
+    detector: Detector, series: Series, scores: np.ndarray, alarms: np.ndarray
+) -> dict[str, np.ndarray]:
+    columns: dict[str, np.ndarray] = {"step": np.arange(len(series))}
+    if series.times is not None:
+        columns["time"] = series.times
+    columns["score"] = scores
+    columns |= {k: v for k, v in detector.components(series).items() if k not in columns}
+    columns["alarm"] = alarms.astype(np.int8)
+    if series.labels is not None:
+        columns["label"] = series.labels
+    return columns
+
+
+def _print_events(series: Series, events: list[Event], most: int = 20) -> None:
+    console = out()
+    console.print(f"{len(events)} event{'s' if len(events) != 1 else ''} in {len(series)} steps")
+    if not events:
+        return
+    strongest = sorted(events, key=lambda event: -event.score)[:most]
+    table = Table(box=None, pad_edge=False)
+    for heading in ("from", "to", "score", "channels"):
+        table.add_column(heading, justify="left" if heading == "channels" else "right")
+    for event in sorted(strongest, key=lambda event: event.start):
+        table.add_row(
+            _when(series, event.start),
+            _when(series, event.end - 1),
+            f"{event.score:.1f}",
+            ", ".join(event.channels),
+        )
+    console.print(table)
+    if len(events) > most:
+        console.print(f"(the {most} strongest of {len(events)})")
+
+
+def _when(series: Series, step: int) -> str:
+    return str(step) if series.times is None else f"{series.times[step]}"

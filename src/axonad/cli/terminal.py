@@ -1,0 +1,60 @@
+"""What the commands print and write: errors in red, tables, files that are never overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from axonad.errors import FileError, UnknownNameError
+
+WRITERS = (".csv", ".parquet")
+
+
+def out() -> Console:
+    """Return the console for results."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def say_error(message: str) -> None:
+    """Print one red line to stderr."""
+    line = " ".join(message.split())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(
+        f"error: {line}", style="bold red", markup=False
+    )
+
+
+def check_target(path: Path, *, force: bool) -> None:
+    """Refuse a target file that exists, or whose ending nobody can write, before any work."""
+    if path.exists() and not force:
+        raise FileError(f"{path} already exists; choose another name or pass --force")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; expected a file name")
+
+
+def check_table_target(path: Path, *, force: bool) -> None:
+    """As :func:`check_target`, for a table."""
+    if path.suffix.lower() not in WRITERS:
+        raise UnknownNameError(
+            f"cannot write {path.name!r}: its ending must be one of {', '.join(WRITERS)}"
+        )
+    check_target(path, force=force)
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV or Parquet, whole or not at all."""
+    import polars as pl
+
+    frame = pl.DataFrame(dict(columns))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        if path.suffix.lower() == ".csv":
+            frame.write_csv(temporary)
+        else:
+            frame.write_parquet(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

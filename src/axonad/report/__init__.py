@@ -1,0 +1,1 @@
+"""Rows, scores and events → tables and figures a person looks at."""

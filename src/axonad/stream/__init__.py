@@ -1,0 +1,5 @@
+"""One sample at a time: the same scores a batch gives at each window's end."""
+
+from axonad.stream.scorer import StreamResult, StreamScorer
+
+__all__ = ["StreamResult", "StreamScorer"]
