@@ -30,6 +30,7 @@ from axonad.metrics.window import check_window
 THRESHOLDS = 250
 RankArray = NDArray[np.int16]
 _ROWS = 32  # windows handled at once; small tables stay in the processor's cache
+_CELLS = 1 << 16  # (reach, event) pairs handled at once
 _FAR = np.int64(1) << 40  # "no such event"
 
 
@@ -120,38 +121,58 @@ def _soft_found(skirt: _Skirt, ranks: RankArray, window: int) -> FloatArray:
     reach = window // 2
     rank = ranks[skirt.steps].astype(np.int64)
     cell = (skirt.nearest - 1) * THRESHOLDS + rank
-    shape = (reach, THRESHOLDS)
-    single = np.bincount(cell, minlength=reach * THRESHOLDS).astype(np.float64).reshape(shape)
-    # Steps reached by a second event, ordered by the reach at which that happens.
-    double = np.flatnonzero(skirt.second <= reach)
-    double = double[np.argsort(skirt.second[double], kind="stable")]
-    until = np.searchsorted(skirt.second[double], np.arange(reach + 2))
-    full = np.zeros(THRESHOLDS)
+    near = np.bincount(cell, minlength=reach * THRESHOLDS).astype(np.float64)
     soft = np.zeros((window + 1, THRESHOLDS))
-    for h in range(1, reach + 1):
-        moved = double[until[h] : until[h + 1]]
-        if moved.size:
-            np.subtract.at(single.ravel(), cell[moved], 1.0)
-            full += np.bincount(rank[moved], minlength=THRESHOLDS)
-        rows = slice(2 * h, min(2 * h + 2, window + 1))
-        w = np.arange(rows.start, rows.stop)[:, None]
-        soft[rows] = np.sqrt(1 - np.arange(1, h + 1) / w) @ single[:h] + full
+    for row in range(2, window + 1, _ROWS):
+        w = np.arange(row, min(row + _ROWS, window + 1))
+        soft[w] = _falloff(w, reach) @ near.reshape(-1, THRESHOLDS)
+    twice = np.flatnonzero(skirt.second <= reach)
+    if twice.size:
+        _lift_doubles(soft, skirt.second[twice], rank[twice], cell[twice])
     return np.cumsum(soft, axis=1)
+
+
+def _falloff(windows: IntArray, reach: int) -> FloatArray:
+    """Return sqrt(1 - d / w) for windows w and distances d = 1 ... reach, 0 beyond w // 2."""
+    d, w = np.arange(1, reach + 1), windows[:, None]
+    return np.where(d <= w // 2, np.sqrt(np.maximum(1 - d / w, 0)), 0.0)
+
+
+def _lift_doubles(soft: FloatArray, second: IntArray, rank: IntArray, cell: IntArray) -> None:
+    """Raise the steps reached by two events from sqrt(1 - d / w) to 1, in place."""
+    window = soft.shape[0] - 1
+    reach = window // 2
+    order = np.argsort(second, kind="stable")
+    until = np.searchsorted(second[order], np.arange(reach + 2))
+    lifted = np.zeros(reach * THRESHOLDS)
+    full = np.zeros(THRESHOLDS)
+    for h in range(1, reach + 1):
+        joined = order[until[h] : until[h + 1]]  # a second event reaches them from here on
+        np.add.at(lifted, cell[joined], 1.0)
+        full += np.bincount(rank[joined], minlength=THRESHOLDS)
+        w = np.arange(2 * h, min(2 * h + 2, window + 1))
+        soft[w] += full - _falloff(w, h) @ lifted[: h * THRESHOLDS].reshape(h, THRESHOLDS)
 
 
 def _existence(case: Case, ranks: RankArray, reach: int) -> FloatArray:
     """Return the share of skirted (and so perhaps merged) events with an alarm, for each reach."""
     starts, ends = case.starts, case.stops - 1
-    gaps = starts[1:] - ends[:-1]
+    count = starts.size
+    apart = np.append(case.size * 2, starts[1:] - ends[:-1])  # steps from the event before
     bounds = np.stack([starts, case.stops], axis=1).ravel()
     best = np.minimum.reduceat(np.append(ranks, np.int16(THRESHOLDS)), bounds)[::2]
     found = np.empty((reach + 1, THRESHOLDS))
-    for h in range(reach + 1):
+    rows = max(1, _CELLS // count)
+    for row in range(0, reach + 1, rows):
+        h = np.arange(row, min(row + rows, reach + 1))[:, None]
         best = np.minimum(best, ranks[np.maximum(starts - h, 0)])
         best = np.minimum(best, ranks[np.minimum(ends + h, case.size - 1)])
-        heads = np.flatnonzero(np.concatenate([[True], gaps > 2 * h]))
-        merged = np.minimum.reduceat(best, heads)
-        found[h] = np.bincount(merged, minlength=THRESHOLDS)
+        best = np.minimum.accumulate(best, axis=0)
+        heads = np.flatnonzero((apart > 2 * h) | (np.arange(count) == 0))
+        merged = heads // count * THRESHOLDS + np.minimum.reduceat(best.ravel(), heads)
+        table = np.bincount(merged, minlength=h.size * THRESHOLDS)
+        found[h[:, 0]] = table.reshape(h.size, THRESHOLDS)
+        best = best[-1]
     return np.asarray(np.cumsum(found, axis=1) / found.sum(axis=1, keepdims=True))
 
 
