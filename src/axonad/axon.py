@@ -135,8 +135,7 @@ class AxonAD(Detector):
             found = self._terms(X[:train_rows], channels=True)
         inside = train_rows - self.window + 1
         self._scales = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
-        if found.channels is not None:
-            self._channel_scale = RobustScale.fit(found.channels[:inside].astype(np.float64))
+        self._channel_scale = RobustScale.fit(found.channels[:inside])
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def _split(self, rows: int) -> int:
@@ -193,9 +192,10 @@ class AxonAD(Detector):
     def _components(self, X: Matrix) -> dict[str, NDArray[np.float64]]:
         return {name: self._aligned(v) for name, v in self._score_ends(X)[1].items()}
 
-    def _channel_scores(self, X: Matrix) -> NDArray[np.float64]:
-        channels = self._terms(X, channels=True).channels
-        return self._aligned(self._channel_scale.apply(np.asarray(channels, dtype=np.float64)))
+    def _explain(self, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        found = self._terms(X, channels=True)
+        scores = self._aligned(combine(self._standardise(found)))
+        return scores, self._aligned(self._channel_scale.apply(found.channels))
 
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)

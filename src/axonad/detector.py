@@ -92,10 +92,9 @@ class Detector(ABC):
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, and the ``top`` channels."""
-        values = self._checked(X)
-        scores = self._finite(self._score(values))
+        scores, blame = self._explain(self._checked(X))
+        scores = self._finite(scores)
         found = find_events(scores > self.threshold_, scores, gap=gap)
-        blame = self._channel_scores(values) if found else None
         if blame is None:
             return found
         return [self._name_channels(event, blame, top) for event in found]
@@ -140,9 +139,9 @@ class Detector(ABC):
     def _components(self, X: Matrix) -> dict[str, NDArray[np.float64]]:
         return {"score": self._score(X)}
 
-    def _channel_scores(self, X: Matrix) -> NDArray[np.float64] | None:
-        """Return how strange each channel is at each row, or None where that is unknown."""
-        return None
+    def _explain(self, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the score per row, and how strange each channel is there, or None if unknown."""
+        return self._score(X), None
 
     def _state(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Return what was learned as JSON values and arrays."""

@@ -1,0 +1,46 @@
+"""Shared fixtures: small data, small detectors, the folder with real series."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from axonad import AxonAD
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = {
+    "window": 16, "d_model": 16, "heads": 2, "tail": 4, "epochs": 2, "batch_size": 64,
+    "device": "cpu", "verbose": False,
+}  # fmt: skip
+
+
+def waves(rows: int, channels: int = 3, seed: int = 0) -> np.ndarray:
+    """Return channels that move together, with a little noise."""
+    rng = np.random.default_rng(seed)
+    phase = np.arange(rows)[:, None] / 7 + np.arange(channels)[None, :]
+    return np.sin(phase) + 0.05 * rng.normal(size=(rows, channels))
+
+
+@pytest.fixture(scope="session")
+def fitted() -> AxonAD:
+    """A small fitted detector with channel names. Do not change it."""
+    import pandas as pd
+
+    return AxonAD(**SMALL).fit(pd.DataFrame(waves(500), columns=["speed", "yaw_rate", "torque"]))
+
+
+@pytest.fixture
+def small() -> dict:
+    return dict(SMALL)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with real series, or a skip where it is absent."""
+    folder = Path(os.environ.get("AXONAD_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real series: {folder} does not exist (set AXONAD_DATA)")
+    return folder

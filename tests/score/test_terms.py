@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axonad.progress import Progress
+from axonad.score.standardise import RobustScale, combine
+from axonad.score.terms import query_mismatch, reconstruction_error, window_terms
+from tests.model import naive
+from tests.model.test_net import make_net, window
+
+
+@pytest.mark.parametrize(("horizon", "tail"), [(1, 5), (1, 1), (3, 20), (1, 20), (18, 10)])
+def test_query_mismatch_equals_the_papers_sum(horizon, tail):
+    net = make_net(horizon=horizon, tail=tail)
+    x = window(net)
+    expected = [naive.query_mismatch(w, net) for w in x.double().numpy()]
+    got = query_mismatch(net(x), x, net.config).detach().numpy()
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
+def test_query_mismatch_ignores_steps_before_the_tail():
+    net = make_net(tail=5)
+    x = window(net)
+    output = net(x)
+    moved = output._replace(target=output.target.clone())
+    moved.target[:, :, :-5] += 1.0
+    same = query_mismatch(output, x, net.config)
+    torch.testing.assert_close(query_mismatch(moved, x, net.config), same)
+    moved.target[:, :, -5] += 1.0
+    assert (query_mismatch(moved, x, net.config) != same).all()
+
+
+def test_reconstruction_error_sums_channels_and_averages_steps():
+    net = make_net()
+    x = window(net)
+    output = net(x)
+    error = (output.reconstruction - x).detach().numpy() ** 2
+    expected = error.sum(axis=2).mean(axis=1)
+    got = reconstruction_error(output, x, net.config).detach().numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+def test_batches_do_not_change_the_terms(batch_size):
+    net = make_net()
+    series = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32))
+    quiet = Progress("x", 1, show=False)
+    found = window_terms(net, series, batch_size=batch_size, progress=quiet, channels=True)
+    whole = series.unfold(0, 20, 1).transpose(1, 2)
+    with torch.no_grad():
+        output = net(whole)
+        np.testing.assert_allclose(
+            found.terms["d_rec"], reconstruction_error(output, whole, net.config), rtol=1e-4
+        )
+        np.testing.assert_allclose(
+            found.terms["d_q"], query_mismatch(output, whole, net.config), rtol=1e-4
+        )
+    np.testing.assert_allclose(found.channels.sum(1), found.terms["d_rec"], rtol=1e-5)
+
+
+def test_robust_scale_is_median_and_iqr():
+    values = np.array([1.0, 2.0, 3.0, 4.0, 100.0])
+    scale = RobustScale.fit(values)
+    assert float(scale.median) == 3.0
+    assert float(scale.spread) == 2.0
+    np.testing.assert_allclose(scale.apply(np.array([3.0, 5.0])), [0.0, 1.0], atol=1e-8)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
+def test_robust_scale_is_always_finite(values):
+    array = np.array(values)
+    assert np.isfinite(RobustScale.fit(array).apply(array)).all()
+
+
+def test_score_is_the_sum_of_its_terms():
+    assert combine({"a": np.array([1.0, 2.0]), "b": np.array([3.0, -1.0])}).tolist() == [4.0, 1.0]

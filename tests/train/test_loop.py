@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from axonad.model.config import NetConfig
+from axonad.model.net import AxonNet
+from axonad.progress import Progress
+from axonad.train import loop
+from axonad.train.checkpoint import BestWeights, Patience
+from axonad.train.loop import TrainConfig, train, validation_error
+from axonad.train.seed import seeded
+from tests.conftest import waves
+
+CPU = torch.device("cpu")
+NET = NetConfig(
+    channels=3, window=16, d_model=16, heads=2, horizon=1, tail=4, ema=0.9, dropout=0.1,
+    dilations=(1, 2),
+)  # fmt: skip
+
+
+def config(**changes) -> TrainConfig:
+    settings = {
+        "epochs": 3, "batch_size": 64, "lr": 1e-3, "weight_decay": 1e-5, "patience": 3,
+        "mask_ratio": 0.5, "block_fraction": 0.5, "restore_best": False,
+    }  # fmt: skip
+    return TrainConfig(**{**settings, **changes})
+
+
+def run(validation=True, **changes):
+    series = torch.from_numpy(waves(300).astype(np.float32))
+    held_out = torch.from_numpy(waves(100, seed=1).astype(np.float32)) if validation else None
+    with seeded(7, CPU):
+        net = AxonNet(NET)
+        history = train(net, series, held_out, config(**changes), Progress("x", 1, show=False))
+    return net, history, held_out
+
+
+def test_training_lowers_the_validation_error():
+    _, history, _ = run(epochs=8)
+    assert history.validation[-1] < 0.7 * history.validation[0]
+
+
+def test_without_validation_all_epochs_run():
+    _, history, _ = run(validation=False, epochs=4)
+    assert history.epochs == 4
+    assert history.validation == []
+
+
+def test_target_follows_after_each_optimiser_step(monkeypatch):
+    """After every step: target = m · (target before) + (1 - m) · (weights after that step)."""
+    seen = []
+    original = loop.AxonNet.__call__
+
+    def spy(self, x):
+        seen.append(
+            [
+                (slow.clone(), fast.detach().clone())
+                for slow, fast in zip(
+                    self.target.parameters(), self.online.parameters(), strict=True
+                )
+            ]
+        )
+        return original(self, x)
+
+    monkeypatch.setattr(loop.AxonNet, "__call__", spy)
+    run(validation=False, epochs=1)
+    assert len(seen) >= 3
+    for before, after in itertools.pairwise(seen):
+        for (slow, old_fast), (new_slow, fast) in zip(before, after, strict=True):
+            torch.testing.assert_close(new_slow, 0.9 * slow + 0.1 * fast)
+            assert not torch.equal(old_fast, fast)
+
+
+def test_validation_error_is_the_mean_over_batches():
+    net, _, held_out = run(epochs=1)
+    windows = held_out.unfold(0, 16, 1).transpose(1, 2)
+    with torch.no_grad():
+        errors = [
+            float((net(part).reconstruction - part).square().mean())
+            for part in torch.split(windows, 32)
+        ]
+    assert validation_error(net, held_out, 32) == pytest.approx(np.mean(errors), rel=1e-5)
+
+
+def test_best_weights_are_restored_or_last_kept():
+    """With a wild learning rate the last epoch is not the best; only restore_best goes back."""
+    best, history, held_out = run(epochs=8, lr=0.1, patience=8, restore_best=True)
+    assert history.kept_epoch == int(np.argmin(history.validation)) + 1
+    assert validation_error(best, held_out, 64) == pytest.approx(min(history.validation), rel=1e-4)
+    last, history, held_out = run(epochs=8, lr=0.1, patience=8, restore_best=False)
+    assert history.kept_epoch == 8
+    assert validation_error(last, held_out, 64) == pytest.approx(history.validation[-1], rel=1e-4)
+
+
+def test_patience_wants_more_than_the_margin():
+    patience = Patience(limit=3, margin=1e-4)
+    ends = [patience.ends_with(e) for e in (1.0, 0.5, 0.49995, 0.49992, 0.4999)]
+    assert ends == [False, False, False, False, True]
+    patience = Patience(limit=2, margin=1e-4)
+    assert [patience.ends_with(e) for e in (1.0, 0.5, 0.4, 0.6, 0.3, 0.3)] == [False] * 6
+
+
+def test_training_stops_early():
+    _, history, _ = run(epochs=50, lr=1e-9, patience=3)
+    assert history.epochs == 4
+
+
+def test_nan_never_becomes_the_best():
+    net, best = AxonNet(NET), BestWeights()
+    best.offer(net, float("nan"), 1)
+    assert best.epoch == -1
+    best.offer(net, 2.0, 2)
+    assert best.epoch == 2
+
+
+def test_seed_leaves_the_global_state_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    with seeded(1, CPU):
+        inside = torch.rand(3)
+    assert torch.equal(torch.rand(3), expected)
+    with seeded(1, CPU):
+        assert torch.equal(torch.rand(3), inside)
