@@ -38,7 +38,10 @@ MODULES: tuple[tuple[str, ...], ...] = (
 STEPWISE = frozenset({"gear"})  # counts in whole numbers: it can stick or stray, not drift
 TOLERANCES = np.array([sensor.tolerance for sensor in SENSORS])
 MATERIAL_SHARE = 0.6  # of an event's steps, in every struck channel
-ATTEMPTS = 300  # places and channels tried for one event
+ATTEMPTS = 300  # moments and channels tried for one event
+SETS_PER_MOMENT = (
+    6  # channels tried at one moment, so that moments are not chosen by their channels
+)
 GAP = 150  # normal steps between two events, at least: a window of 100 sees one at a time
 EDGE = 5  # steps on either side by which two courses are compared where they are joined
 
@@ -62,16 +65,22 @@ class Slot(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """What training says about each channel: its spread (standard deviation), least and most."""
+    """What training says about each channel.
+
+    ``spread`` is its standard deviation, ``least`` and ``most`` bound its values, and ``reach`` is
+    how far it usually gets in the ``2 * EDGE`` steps around a seam.
+    """
 
     spread: Array
     least: Array
     most: Array
+    reach: Array
 
     @classmethod
     def of(cls, train: Array) -> Normal:
         """Return the statistics of the clean training part."""
-        return cls(train.std(axis=0), train.min(axis=0), train.max(axis=0))
+        reach = (train[2 * EDGE :] - train[: -2 * EDGE]).std(axis=0)
+        return cls(train.std(axis=0), train.min(axis=0), train.max(axis=0), reach)
 
 
 def choose_columns(count: int, kind: str, rng: np.random.Generator) -> Columns:
@@ -124,28 +133,28 @@ def _read(new: Array, columns: Columns) -> Array:
 
 
 # ── courses taken from another moment ─────────────────────────────────────────────────────────────
-def fitting_starts(here: Array, pool: Array, begins: Columns, length: int, off: Array) -> Columns:
-    """Return those ``begins`` where a stretch of ``pool`` meets ``here`` at both of its ends.
+def fitting_starts(here: Array, pool: Array, begins: Columns, off: Array) -> Columns:
+    """Return those ``begins`` from which ``pool`` meets ``here`` at both ends.
 
     Parameters
     ----------
     here
         The steps to be replaced with ``EDGE`` steps of their surroundings on either side.
     pool
-        The drive to take a stretch of ``length`` from; same channels as ``here``.
+        The drive to take a stretch from; same channels as ``here``.
     begins
-        Steps of ``pool`` a stretch may begin at, ``EDGE`` away from both ends of it.
-    length
-        Steps to be replaced.
+        Steps of ``pool`` a stretch may begin at.
     off
-        How far level and trend may be off, by channel.
+        How far level and trend may be off where the two meet, by channel.
     """
-    fits = np.ones(len(begins), dtype=bool)
-    for at, there in ((EDGE, begins), (EDGE + length, begins + length)):
+    length = len(here) - 2 * EDGE
+    begins = begins[(begins >= EDGE) & (begins <= len(pool) - length - EDGE)]
+    for at, ahead in ((EDGE, 0), (EDGE + length, length)):
+        there = begins + ahead
         level = np.abs(pool[there - 1] + pool[there] - here[at - 1] - here[at]) / 2
         trend = pool[there + EDGE - 1] - pool[there - EDGE] - here[at + EDGE - 1] + here[at - EDGE]
-        fits &= ((level < off) & (np.abs(trend) < off)).all(axis=1)
-    return begins[fits]
+        begins = begins[((level < off) & (np.abs(trend) < off)).all(axis=1)]
+    return begins
 
 
 def bend(course: Array, before: Array, after: Array) -> Array:
@@ -175,73 +184,88 @@ class Planter:
 
     def strike(self, kind: str, width: int, slot: Slot) -> None:
         """Plant a fault of ``kind`` in ``width`` channels somewhere in ``slot``."""
+        anywhere = self.rng.permutation(len(self.pool))
         for what in (kind, "level_shift"):  # which tells anywhere, where the kind finds no place
-            for _ in range(ATTEMPTS):
+            for attempt in range(ATTEMPTS):
                 start = int(self.rng.integers(slot.earliest, slot.latest + 1))
+                event = range(start, start + slot.length)
                 columns = choose_columns(width, what, self.rng)
-                old = self.clean[start : start + slot.length, columns]
-                if what == "correlation_break":
-                    new = self._other_course(start, slot.length, columns)
-                else:
+                new = old = self.clean[event.start : event.stop, columns]
+                if what != "correlation_break":
                     new = corrupt(what, old, columns, self.normal, self.rng)
+                elif (
+                    begin := self._find(self.pool, anywhere, event, columns, attempt)
+                ) is not None:
+                    new = self._join(self.pool, begin, event, columns)
                 if material_share(old, new, columns) >= MATERIAL_SHARE:
-                    self._write(what, start, new, columns)
+                    self._write(what, event, new, columns)
                     return
         raise ConfigError(f"no room for a {kind} at step {slot.earliest}; choose another seed")
 
     def exchange(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
-        """Let two moments of ``free`` steps trade ``width`` channels; take their steps from it."""
-        for _ in range(ATTEMPTS):
-            allowed = _room(free, length)
-            start = int(self.rng.choice(np.flatnonzero(allowed)))
-            allowed[max(0, start - length - GAP) : start + length + GAP] = False
-            columns = choose_columns(width, "correlation_break", self.rng)
-            partner = self._find(self.clean, allowed, start, length, columns)
-            if partner is None:
-                continue
-            for here, there in ((start, partner), (partner, start)):
-                new = self._join(self.clean, there, here, length, columns)
-                self._write("correlation_break", here, new, columns)
-                free[max(0, here - GAP) : here + length + GAP] = False
-            return
-        raise ConfigError(f"no two moments can trade {length} steps; choose another seed")
+        """Let two moments of ``free`` steps trade ``width`` channels; take their steps from it.
 
-    def _other_course(self, start: int, length: int, columns: Columns) -> Array:
-        """Return what the channels did at another moment, or what they did where none fits."""
-        begin = self._find(self.pool, np.ones(len(self.pool), dtype=bool), start, length, columns)
-        if begin is None:
-            return self.clean[start : start + length, columns]
-        return self._join(self.pool, begin, start, length, columns)
+        A lively moment trades with a calm one, so that events are neither, taken together.
+        """
+        room = np.flatnonzero(_room(free, length))
+        lively = self._liveliness(length, room)
+        moments = self.rng.permutation(room)[: ATTEMPTS // SETS_PER_MOMENT]
+        for attempt in range(len(moments) * SETS_PER_MOMENT):
+            start = int(moments[attempt // SETS_PER_MOMENT])
+            apart = room[np.abs(room - start) >= length + GAP]
+            apart = apart[np.argsort(np.abs(lively[apart] + lively[start] - 1.0))]
+            columns = choose_columns(width, "correlation_break", self.rng)
+            here = range(start, start + length)
+            begin = self._find(self.clean, apart, here, columns, attempt)
+            if begin is None:
+                continue
+            there = range(begin, begin + length)
+            for event, source in ((here, begin), (there, start)):
+                new = self._join(self.clean, source, event, columns)
+                self._write("correlation_break", event, new, columns)
+                free[max(0, event.start - GAP) : event.stop + GAP] = False
+            return
+        raise ConfigError(f"no two moments of {len(free)} steps can trade {length}; use more steps")
+
+    def _liveliness(self, length: int, room: Columns) -> Array:
+        """Return how much moves in the ``length`` steps from each on, as a rank in ``room``."""
+        moves = np.abs(np.diff(self.clean, axis=0, append=self.clean[-1:])) / self.normal.spread
+        total = np.concatenate(([0.0], np.cumsum(moves.mean(axis=1))))
+        amount = total[np.minimum(np.arange(len(moves)) + length, len(moves))] - total[:-1]
+        return np.asarray(np.searchsorted(np.sort(amount[room]), amount) / max(1, len(room)))
 
     def _find(
-        self, pool: Array, allowed: NDArray[np.bool_], start: int, length: int, columns: Columns
+        self, pool: Array, begins: Columns, event: range, columns: Columns, attempt: int
     ) -> int | None:
-        """Return where in ``pool`` a stretch begins that fits at both ends but not between."""
-        begins = EDGE + np.flatnonzero(allowed[EDGE : len(pool) - length - EDGE])
-        here = self.clean[start - EDGE : start + length + EDGE, columns]
+        """Return the first of ``begins`` whose course fits ``event`` at its ends but not between.
+
+        Later attempts are less strict about the ends.
+        """
+        here = self.clean[event.start - EDGE : event.stop + EDGE, columns]
+        off = self.normal.reach[columns] * (0.4 + 0.8 * attempt / ATTEMPTS)
         pool = pool[:, columns]
-        begins = fitting_starts(here, pool, begins, length, TOLERANCES[columns])
-        for begin in self.rng.permutation(begins)[:60]:
-            found = pool[begin : begin + length]
+        for begin in fitting_starts(here, pool, begins, off)[:60]:
+            found = pool[begin : begin + len(event)]
             if material_share(here[EDGE:-EDGE], found, columns) >= MATERIAL_SHARE:
                 return int(begin)
         return None
 
-    def _join(self, pool: Array, begin: int, start: int, length: int, columns: Columns) -> Array:
+    def _join(self, pool: Array, begin: int, event: range, columns: Columns) -> Array:
         """Return the stretch of ``pool`` from ``begin`` as a course that joins the drive."""
-        course = pool[begin : begin + length, columns]
-        before = self.clean[start - 1, columns] - pool[begin - 1, columns]
-        after = self.clean[start + length, columns] - pool[begin + length, columns]
+        end = begin + len(event)
+        before = self.clean[event.start - 1, columns] - pool[begin - 1, columns]
+        after = self.clean[event.stop, columns] - pool[end, columns]
         stepwise = [CHANNELS[column] in STEPWISE for column in columns]
         before[stepwise] = after[stepwise] = 0.0
-        low, high = self.normal.least[columns], self.normal.most[columns]
-        return _read(np.clip(bend(course, before, after), low, high), columns)
+        course = bend(pool[begin:end, columns], before, after)
+        return _read(
+            np.clip(course, self.normal.least[columns], self.normal.most[columns]), columns
+        )
 
-    def _write(self, kind: str, start: int, new: Array, columns: Columns) -> None:
-        end = start + len(new)
-        self.values[start:end, columns] = new
+    def _write(self, kind: str, event: range, new: Array, columns: Columns) -> None:
+        self.values[event.start : event.stop, columns] = new
         names = tuple(CHANNELS[column] for column in columns)
-        self.events.append(PlantedEvent(kind, names, start, end))
+        self.events.append(PlantedEvent(kind, names, event.start, event.stop))
 
 
 def _room(free: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:

@@ -21,9 +21,7 @@ GRAVITY = 9.81
 MASS, WHEEL_RADIUS, WHEELBASE, TRACK = 1550.0, 0.32, 2.7, 1.56
 CHARACTERISTIC_SPEED = 26.0  # m/s, where an understeering car yaws half as much as a neutral one
 STEERING_RATIO = 15.0  # steering wheel degrees per road wheel degree
-RATIOS = tuple(
-    3.6 * r for r in (3.9, 2.35, 1.6, 1.18, 0.92, 0.72)
-)  # gears 1 to 6, with final drive
+RATIOS = (14.0, 8.5, 5.8, 4.25, 3.3, 2.6)  # gears 1 to 6, final drive included
 IDLE_SPEED = 800.0  # rpm
 BRAKING = 190.0  # N per bar
 
@@ -56,11 +54,11 @@ SENSORS: tuple[Sensor, ...] = (
     Sensor("engine_speed", "rpm", 1.0, 6.0, 0.0, 7500.0, 200.0),
     Sensor("engine_torque", "Nm", 0.5, 1.0, -100.0, 400.0, 20.0),
     Sensor("gear", "-", 1.0, 0.0, 1.0, 6.0, 0.5),
-    Sensor("vehicle_speed", "km/h", 0.1, 0.05, 0.0, 260.0, 4.0),
-    Sensor("wheel_speed_fl", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
-    Sensor("wheel_speed_fr", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
-    Sensor("wheel_speed_rl", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
-    Sensor("wheel_speed_rr", "km/h", 0.06, 0.08, 0.0, 260.0, 4.0),
+    Sensor("vehicle_speed", "km/h", 0.1, 0.05, 0.0, 260.0, 2.0),
+    Sensor("wheel_speed_fl", "km/h", 0.06, 0.08, 0.0, 260.0, 2.0),
+    Sensor("wheel_speed_fr", "km/h", 0.06, 0.08, 0.0, 260.0, 2.0),
+    Sensor("wheel_speed_rl", "km/h", 0.06, 0.08, 0.0, 260.0, 2.0),
+    Sensor("wheel_speed_rr", "km/h", 0.06, 0.08, 0.0, 260.0, 2.0),
     Sensor("fuel_rate", "L/h", 0.02, 0.04, 0.0, 60.0, 1.5),
     Sensor("manifold_pressure", "kPa", 0.2, 0.3, 10.0, 120.0, 6.0),
     Sensor("coolant_temperature", "degC", 0.1, 0.03, 20.0, 130.0, 1.0),
@@ -69,20 +67,16 @@ CHANNELS: tuple[str, ...] = tuple(sensor.name for sensor in SENSORS)
 
 
 class Road(NamedTuple):
-    """What one kind of road looks like; pairs are the ends of a uniform draw, in metres or degrees.
+    """What one kind of road looks like; pairs are the ends of a uniform draw."""
 
-    ``leg`` is its length before another kind begins, ``stop`` and ``overtake`` are the probability
-    of a stop or a slower car on a straight, ``gradient`` is the standard deviation of the slope.
-    """
-
-    leg: tuple[float, float]
+    leg: tuple[float, float]  # m before another kind of road begins
     limits: tuple[float, ...]  # km/h
-    straight: tuple[float, float]
-    radius: tuple[float, float]
-    angle: tuple[float, float]
-    stop: float
-    overtake: float
-    gradient: float
+    straight: tuple[float, float]  # m between two curves
+    radius: tuple[float, float]  # m
+    angle: tuple[float, float]  # deg turned by a curve
+    stop: float  # probability of a stop on a straight
+    overtake: float  # probability of a slower car on a straight
+    gradient: float  # standard deviation of the slope
 
 
 ROADS = (
@@ -105,15 +99,13 @@ def simulate_drive(steps: int, rng: np.random.Generator) -> Array:
     """Return ``steps`` samples of clean driving, ``(steps, 19)`` in the units of ``SENSORS``."""
     route_rng, driver_rng, sensor_rng = rng.spawn(3)
     route = _build_route(int(steps * DT * 36.0) + 2000, route_rng)
-    states = _drive(route, steps, driver_rng)
-    return _measure(route, states, driver_rng, sensor_rng)
+    return _measure(route, _drive(route, steps, driver_rng), sensor_rng)
 
 
 def lag(signal: Array, seconds: float) -> Array:
     """Return ``signal`` through a first-order lag, started at its first value."""
     gain = 1.0 - float(np.exp(-DT / seconds))
-    smooth = accumulate(signal.tolist(), lambda state, value: state + gain * (value - state))
-    return np.fromiter(smooth, dtype=np.float64, count=len(signal))
+    return np.array([*accumulate(signal.tolist(), lambda state, new: state + gain * (new - state))])
 
 
 def _wander(steps: int, seconds: float, rng: np.random.Generator) -> Array:
@@ -220,39 +212,34 @@ def _drive(route: Route, steps: int, rng: np.random.Generator) -> Array:
     """Return the position and the state of the car, one row each, along ``steps`` of driving."""
     mood = (1.0 + 0.035 * _wander(steps, 12.0, rng)).tolist()
     foot = (0.07 * _wander(steps, 2.0, rng)).tolist()
-    waits = rng.uniform(4.0, 22.0, size=len(route.stops)).tolist()
     profile, slopes = route.speed.tolist(), route.slope.tolist()
-    lines = iter(zip(route.stops, waits, strict=True))
-    line, patience = next(lines, (len(profile), 0.0))
-    car, position, wait = Car(), 5.0, 0.0
-    rows: list[tuple[float, ...]] = []
+    lines = iter([*route.stops, len(profile)])
+    car, position, line, wait = Car(), 5.0, next(lines), 0.0
+    rows = []
     for step in range(steps):
         if wait > 0:
             wait -= DT
             wanted = -1.5
             if wait <= 0:
-                position = line + 1.0
-                line, patience = next(lines, (len(profile), 0.0))
+                position, line = line + 1.0, next(lines)
         else:
             speed = car.speed
             ahead = profile[min(int(position + 1.0 + 0.9 * speed), line)]
             wanted = 0.6 * (ahead * mood[step] - speed) + foot[step] * (speed > 3.0)
             wanted = max(-3.5, min(2.3 - 0.045 * speed, wanted))
             if line - position < 2.5 and speed < 1.5:
-                wait = patience
+                wait = float(rng.uniform(4.0, 22.0))
         rows.append((position, *car.advance(wanted, slopes[int(position)])))
         position += car.speed * DT
     return np.array(rows).T
 
 
 # ── lateral motion and sensors ────────────────────────────────────────────────────────────────────
-def _measure(
-    route: Route, states: Array, driver_rng: np.random.Generator, rng: np.random.Generator
-) -> Array:
+def _measure(route: Route, states: Array, rng: np.random.Generator) -> Array:
     """Return what the 19 sensors read along the drive ``states``."""
     position, speed, acceleration, pedal, brake, torque, rpm, gear, push, slope, most = states
     steps = len(speed)
-    angle, yaw = _steer(route, position, speed, driver_rng)
+    angle, yaw = _steer(route, position, speed, rng)
     roughness = np.sqrt(speed / 15.0)
     roll = lag(0.55 * speed * yaw, 0.2) + 0.05 * roughness * _wander(steps, 0.4, rng)
     lateral = speed * yaw + GRAVITY * np.radians(roll) + 0.05 * roughness * rng.normal(size=steps)
@@ -279,9 +266,7 @@ def as_read(values: Array) -> Array:
     return np.asarray(np.clip(np.round(values / resolution) * resolution, low, high))
 
 
-def _steer(
-    route: Route, position: Array, speed: Array, rng: np.random.Generator
-) -> tuple[Array, Array]:
+def _steer(route: Route, position: Array, speed: Array, rng: np.random.Generator) -> list[Array]:
     """Return the steering wheel angle (deg) that follows the road and the yaw rate (rad/s)."""
     seen = route.curvature[(position + 0.35 * speed).astype(int)]
     understeer = WHEELBASE * (1.0 + (speed / CHARACTERISTIC_SPEED) ** 2)
@@ -289,7 +274,7 @@ def _steer(
     intended += (0.9 + 2.5 / (1.0 + speed)) * _wander(len(speed), 1.0, rng) * (speed > 0.5)
     angle = lag(lag(intended, 0.15), 0.1)
     yaw = speed * np.tan(np.radians(angle / STEERING_RATIO)) / understeer
-    return angle, lag(yaw, 0.12)
+    return [angle, lag(yaw, 0.12)]
 
 
 def _wheel_speeds(speed: Array, yaw: Array, push: Array, rng: np.random.Generator) -> list[Array]:
