@@ -78,13 +78,19 @@ def test_the_result_says_which_window_was_used():
     assert ruled["VUS-PR"] == evaluate(wave, labels, window=40)["VUS-PR"]
 
 
-def test_the_two_window_rules_differ_for_short_periods():
-    wave = np.sin(np.arange(600) * 2 * np.pi / 5)
-    assert find_period(wave, rule="tsb-ad-2026") % 5 == 0
-    short = np.tile([0.0, 0.0, 0.0, 3.0, 0.0], 6)
-    assert find_period(short, rule="tsb-ad-2026") == 5
-    assert find_period(short, rule="tsb-ad-1.5") == 125
+@pytest.mark.parametrize(
+    ("period", "released", "newer"),
+    [(5, 125, 5), (6, 6, 6), (303, 303, 303), (304, 125, 125)],
+)
+def test_the_window_rules_at_their_limits(period, released, newer):
+    spikes = (np.arange(3000) % period == 0).astype(float)
+    assert find_period(spikes, rule="tsb-ad-1.5") == released
+    assert find_period(spikes, rule="tsb-ad-2026") == newer
+
+
+def test_a_channel_without_a_period_gets_the_fallback():
     assert find_period(np.ones(50)) == 125
+    assert find_period(np.arange(50)) == 125
 
 
 @pytest.mark.parametrize("values", [np.array(SCORES, dtype=np.float32), tuple(SCORES)])
