@@ -21,7 +21,7 @@ from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
-from axonad.model.net import AxonNet
+from axonad.model.net import AxonNet, check_shapes
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
@@ -234,6 +234,7 @@ class AxonAD(Detector):
             for key, value in arrays.items()
             if key.startswith("net.")
         }
+        check_shapes(net, weights)
         net.load_state_dict(weights)
         self._net = net.eval().requires_grad_(False)
         self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])

@@ -19,6 +19,7 @@ from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
+from axonad.report.figures import draw_scores
 from axonad.threshold import Event
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
@@ -151,8 +152,6 @@ def _draw(
     planted: list[PlantedEvent],
     alarms: NDArray[np.bool_],
 ) -> None:
-    from axonad.report.figures import draw_scores
-
     draw_scores(
         path,
         series=test,

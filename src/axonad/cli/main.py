@@ -6,7 +6,6 @@ import os
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from axonad import __version__
@@ -21,7 +20,6 @@ from axonad.errors import AxonADError
 
 app = typer.Typer(
     help="Anomaly detection for many sensors at once.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -40,13 +38,23 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+# Typer carries its own click in some versions and uses the package in others; its own name leads
+# to the right base class in both.
+ClickException: type[Exception] = next(
+    cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
+)
+
+
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 def main(words: list[str] | None = None) -> None:
@@ -56,13 +64,10 @@ def main(words: list[str] | None = None) -> None:
     except AxonADError as error:
         say_error(str(error))
         sys.exit(2)
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message(), err=True)
+    except ClickException as error:
+        say_error(error.format_message())  # type: ignore[attr-defined]
         sys.exit(2)
-    except click.ClickException as error:
-        say_error(error.format_message())
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         say_error("interrupted")
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away; nothing is left to tell it

@@ -14,6 +14,7 @@ from axonad.cli.terminal import check_table_target, check_target, out, write_tab
 from axonad.data.series import Series, read
 from axonad.detector import Detector
 from axonad.registry import load
+from axonad.report.figures import check_format, draw_scores
 from axonad.threshold import Event
 
 
@@ -37,6 +38,7 @@ def score(
     """Score a file: one row per step with score, its parts and the alarm."""
     check_table_target(target, force=force)
     if figure is not None:
+        check_format(figure)
         check_target(figure, force=force)
     detector = load(model)
     if align is not None:
@@ -47,8 +49,6 @@ def score(
     events = detector.events(series)
     write_table(target, _columns(detector, series, scores, alarms))
     if figure is not None:
-        from axonad.report.figures import draw_scores
-
         draw_scores(figure, series=series, scores=scores, threshold=detector.threshold_)
     _print_events(series, events)
     out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)

@@ -23,14 +23,14 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
 
     float32 and float64 pass through without a copy; other numeric types become float64.
     """
+    if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
+        raise InputError("X is a lazy frame; call .collect() on it first")
     if hasattr(X, "channels") and hasattr(X, "values") and not hasattr(X, "columns"):
         names: Names = tuple(X.channels)
         array = np.asarray(X.values)
     elif hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = _column_names(X)
         array = _frame_values(X, names)
-    elif hasattr(X, "collect_schema"):
-        raise InputError("X is a lazy frame; call .collect() on it first")
     else:
         names, array = None, _as_array(X)
     if array.ndim != 2:
@@ -56,7 +56,9 @@ def check_unique(names: Sequence[str]) -> None:
 
 def check_finite(X: Matrix, names: Names, *, purpose: str) -> None:
     """Refuse NaN and infinite values, naming the first one."""
-    if np.isfinite(np.add.reduce(X, axis=None, dtype=np.float64)):
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(X, axis=None, dtype=np.float64)
+    if np.isfinite(total):
         return  # one pass without a mask; overflow of finite values only costs the slow way
     bad = ~np.isfinite(X)
     count = int(bad.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from torch import Tensor, nn
@@ -52,3 +53,18 @@ class AxonNet(nn.Module):
         h = h + self.narrow(relu(self.widen(self.norm(h))))
         reconstruction: Tensor = self.head(h)
         return reconstruction
+
+
+def check_shapes(net: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are not exactly those the network has, naming the first that differs."""
+    for name, expected in net.state_dict().items():
+        if name not in weights:
+            raise ValueError(f"weight {name!r} is missing")
+        if weights[name].shape != expected.shape:
+            shapes = tuple(weights[name].shape), tuple(expected.shape)
+            raise ValueError(
+                f"weight {name!r} has shape {shapes[0]}, the parameters say {shapes[1]}"
+            )
+    extra = sorted(set(weights) - set(net.state_dict()))
+    if extra:
+        raise ValueError(f"weight {extra[0]!r} is not part of the network")

@@ -132,8 +132,11 @@ class StreamScorer:
             scorer.rows, scorer.scored, scorer.held, scorer.refused = counts
             scorer._silent[:] = document["silent"]
             if document["buffer"]:
-                scorer._buffer.extend(np.array(document["buffer"], dtype=np.float64))
-                scorer._last = scorer._buffer.rows()[-1].copy()
+                buffer = np.array(document["buffer"], dtype=np.float64)
+                if buffer.ndim != 2 or buffer.shape[1] != detector.n_features_in_:
+                    raise ValueError(f"its buffer has shape {buffer.shape}")
+                scorer._buffer.extend(buffer)
+                scorer._last = buffer[-1]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{path} is damaged: {error}") from None
         return scorer
@@ -263,9 +266,9 @@ class StreamScorer:
 
     def _to_rows(self, rows: Any) -> Row:
         if isinstance(rows, list | tuple):
-            if not rows:
-                return np.empty((0, self.detector.n_features_in_))
-            return np.stack([self._to_row(row) for row in rows])
+            return np.array([self._to_row(row) for row in rows]).reshape(len(rows), -1)
+        if len(rows) == 0:
+            return np.empty((0, self.detector.n_features_in_))
         matrix, names = to_matrix(rows)
         count = self.detector.n_features_in_
         matched = match_channels(matrix, names, expected=self._names, count=count)

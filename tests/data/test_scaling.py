@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from axonad.data import scaling
+from axonad.data.scaling import SCALINGS, fit_scaler
+from axonad.errors import InputError
+
+rng = np.random.default_rng(0)
+
+
+def test_array_rule_scales_each_array_by_itself():
+    X, other = rng.normal(3, 2, (500, 2)), rng.normal(-7, 0.1, (300, 2))
+    scaler = fit_scaler(X, "array")
+    for part in (X, other):
+        z = scaler.apply(part)
+        np.testing.assert_allclose(z, (part - part.mean(0)) / part.std(0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", ["soft", "train"])
+def test_causal_rules_know_the_training_series_only(rule):
+    scaler = fit_scaler(rng.normal(size=(200, 3)), rule)
+    X = rng.normal(size=(100, 3))
+    changed = X.copy()
+    changed[60:] = 1e6
+    assert np.array_equal(scaler.apply(X)[:60], scaler.apply(changed)[:60])
+
+
+def test_train_rule():
+    X = rng.normal(5, 3, (400, 2))
+    X[:, 1] = 4.0
+    z = fit_scaler(X, "train").apply(X + 1)
+    np.testing.assert_allclose(z[:, 0], (X[:, 0] + 1 - X[:, 0].mean()) / X[:, 0].std(), rtol=1e-5)
+    np.testing.assert_allclose(z[:, 1], 1 / 1e-8, rtol=1e-5)
+
+
+def test_soft_rule_is_about_linear_inside_and_logarithmic_outside():
+    X = rng.normal(size=(5000, 1))
+    scaler = fit_scaler(X, "soft")
+    z = scaler.apply(X.mean() + X.std() * np.array([[0.5], [1.0], [1e3], [1e6]]))[:, 0]
+    np.testing.assert_allclose(z[:2], [0.5, 1.0], rtol=0.03)
+    assert 15 < z[2] < 25
+    assert 35 < z[3] < 45
+
+
+def test_soft_rule_for_a_channel_that_hardly_moved():
+    X = np.zeros((10_000, 1))
+    X[5000] = 1.0  # std 0.01, range 1: the unit is a tenth of the range
+    assert fit_scaler(X, "soft").unit[0] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, 90.0, -1e7])
+def test_soft_rule_for_a_constant_channel(level):
+    scaler = fit_scaler(np.full((50, 1), level), "soft")
+    assert scaler.apply(np.full((5, 1), level)).tolist() == [[0.0]] * 5
+    moved = scaler.apply(np.full((1, 1), level + 1.0))[0, 0]
+    assert 1e-2 < moved < 50, "loud, but bounded"
+
+
+@pytest.mark.parametrize("rule", SCALINGS)
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_scaled_values_are_finite_and_square_fits_float32(rule, data):
+    number = st.floats(-1e30, 1e30, width=64)
+    X = data.draw(arrays(np.float64, (7, 2), elements=number))
+    Y = data.draw(arrays(np.float64, (5, 2), elements=number))
+    z = fit_scaler(X, rule).apply(Y)
+    assert z.dtype == np.float32
+    assert np.isfinite(z * z).all()
+
+
+def test_long_series_are_scaled_in_blocks(monkeypatch):
+    X = rng.normal(size=(1000, 3)).astype(np.float32)
+    whole = fit_scaler(X, "soft").apply(X)
+    monkeypatch.setattr(scaling, "BLOCK", 64)
+    np.testing.assert_allclose(fit_scaler(X, "soft").apply(X), whole, rtol=1e-5, atol=1e-6)
+
+
+def test_numbers_too_large_for_statistics_are_named():
+    X = np.array([[1.0, 1e300], [2.0, -1e300]])
+    with pytest.raises(InputError, match=r"channel 'big' holds values up to 1e\+300"):
+        fit_scaler(X, "soft", ("small", "big"))

@@ -1,0 +1,345 @@
+"""The contract: parameters, names, thresholds, files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import axonad
+from axonad import AxonAD
+from axonad.errors import (
+    AxonADError,
+    ChannelError,
+    ConfigError,
+    DivergedError,
+    FileError,
+    InputError,
+    ModelFileError,
+    NotFittedError,
+)
+from axonad.registry import REGISTRY, detector_class
+from axonad.testing import CHECKS
+from tests.conftest import SMALL, waves
+
+NAMES = ["speed", "yaw_rate", "torque"]
+QUICK = {"AxonAD": SMALL}  # parameters that make a registered detector quick
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("entry", REGISTRY, ids=lambda entry: entry.name)
+def test_every_detector_keeps_the_contract(entry, check):
+    CHECKS[check](lambda: axonad.make_detector(entry.name, **QUICK.get(entry.name, {})))
+
+
+def test_checks_also_run_in_parity_mode():
+    for name in ("scores_are_finite_one_per_row", "saved_is_the_same", "same_seed_same_scores"):
+        CHECKS[name](lambda: AxonAD.paper(**SMALL))
+
+
+# -- parameters --------------------------------------------------------------------------------
+
+
+def test_clone_and_params():
+    detector = AxonAD(window=50, heads=4)
+    twin = clone(detector)
+    assert twin is not detector
+    assert twin.get_params() == detector.get_params()
+    assert detector.set_params(window=60).window == 60
+    assert repr(twin) == "AxonAD(window=50, heads=4)"
+
+
+def test_cloning_a_fitted_detector_forgets_the_fit(fitted):
+    with pytest.raises(NotFittedError, match=r"this AxonAD is not fitted yet; call fit\(X\) first"):
+        clone(fitted).predict(waves(50))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"window": 0}, "window must be at least 1, got 0"),
+        ({"window": 10.5}, "window must be an integer, got 10.5"),
+        ({"window": True}, "window must be an integer, got True"),
+        ({"heads": 3}, r"heads \(3\) must divide d_model \(128\)"),
+        ({"horizon": 100}, r"horizon must be below window \(100\), got 100"),
+        ({"tail": 101}, r"tail must be at most window \(100\), got 101"),
+        ({"lr": 0}, "lr must be above 0, got 0"),
+        ({"lr": float("nan")}, "lr must be a number, got nan"),
+        ({"ema": 1.0}, "ema must be below 1, got 1.0"),
+        ({"scaling": "sofd"}, "scaling must be one of .* got 'sofd'; did you mean 'soft'"),
+        ({"align": "start"}, "align must be one of 'center', 'end', got 'start'"),
+        ({"contamination": 0.7}, "contamination must be below 0.5, got 0.7"),
+        ({"threshold": "best"}, "threshold must be one of"),
+        ({"dilations": [1, 2]}, "dilations must be a tuple"),
+        ({"device": 3}, "device must be a name"),
+        ({"validation": 1.0}, "validation must be below 1"),
+        ({"seed": -1}, "seed must be at least 0"),
+    ],
+)
+def test_impossible_parameters_are_refused(params, message):
+    with pytest.raises(ConfigError, match=message):
+        AxonAD(**params)
+    detector = AxonAD()
+    with pytest.raises(ConfigError, match=message):
+        detector.set_params(**params)
+    assert detector.get_params() == AxonAD().get_params(), "nothing of a refused change is kept"
+
+
+def test_unknown_parameters_get_a_suggestion():
+    with pytest.raises(ConfigError, match="no parameter 'windwo'; did you mean 'window'"):
+        axonad.make_detector("AxonAD", windwo=3)
+    with pytest.raises(ConfigError, match="no parameter 'head'; did you mean 'heads'"):
+        AxonAD().set_params(head=3)
+
+
+def test_unknown_device():
+    with pytest.raises(ConfigError, match="device must be 'auto'"):
+        AxonAD(**{**SMALL, "device": "gpu"}).fit(waves(100))
+    with pytest.raises(ConfigError, match=r"device 'cuda:99' (is not available|does not exist)"):
+        AxonAD(**{**SMALL, "device": "cuda:99"}).fit(waves(100))
+
+
+def test_unknown_detector():
+    with pytest.raises(LookupError, match="no detector 'AxonDA'; did you mean 'AxonAD'"):
+        axonad.make_detector("AxonDA")
+
+
+def test_parameters_changed_after_fit_are_noticed(small):
+    detector = AxonAD(**small).fit(waves(200))
+    detector.set_params(window=20)
+    with pytest.raises(ConfigError, match="window is now 20 but the detector was fitted with 16"):
+        detector.decision_function(waves(100))
+    detector.set_params(window=16, align="end")
+    assert len(detector.decision_function(waves(100))) == 100
+
+
+def test_pipeline_of_scikit_learn(small):
+    pipe = make_pipeline(StandardScaler(), AxonAD(**small))
+    alarms = pipe.fit(waves(300)).predict(waves(100, seed=1))
+    assert set(alarms) <= {0, 1}
+    assert pipe.decision_function(waves(100)).shape == (100,)
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def test_channels_are_matched_by_name(fitted):
+    X = waves(60, seed=1)
+    expected = fitted.decision_function(pd.DataFrame(X, columns=NAMES))
+    for frame in (
+        pd.DataFrame(X, columns=NAMES)[["torque", "speed", "yaw_rate"]],
+        pl.DataFrame(X, schema=NAMES).select("yaw_rate", "torque", "speed"),
+        X,
+    ):
+        np.testing.assert_array_equal(fitted.decision_function(frame), expected)
+
+
+def test_wrong_channels_are_refused(fitted):
+    X = waves(60)
+    with pytest.raises(ChannelError, match="'yaw_rat' not in model; did you mean 'yaw_rate'"):
+        fitted.decision_function(pd.DataFrame(X, columns=["speed", "yaw_rat", "torque"]))
+    with pytest.raises(ChannelError, match="lacks channel 'torque'"):
+        fitted.decision_function(pd.DataFrame(X[:, :2], columns=NAMES[:2]))
+    with pytest.raises(ChannelError, match="must have 3 channels as in training, got 2"):
+        fitted.decision_function(X[:, :2])
+
+
+def test_feature_names_follow_scikit_learn(fitted):
+    assert fitted.n_features_in_ == 3
+    assert fitted.feature_names_in_.tolist() == NAMES
+
+
+# -- bad input ---------------------------------------------------------------------------------
+
+
+def test_series_shorter_than_the_window(small, fitted):
+    with pytest.raises(InputError, match="window must be at most the series length 10, got 16"):
+        AxonAD(**small).fit(waves(10))
+    with pytest.raises(InputError, match="window must be at most the series length 15, got 16"):
+        fitted.decision_function(waves(15))
+    assert len(fitted.decision_function(waves(16))) == 16
+
+
+def test_nan_is_refused_with_its_place(small, fitted):
+    X = pd.DataFrame(waves(100), columns=NAMES)
+    X.loc[41, "yaw_rate"] = np.nan
+    message = "X has 1 NaN or infinite value in training data, first at row 41, channel 'yaw_rate'"
+    with pytest.raises(InputError, match=message):
+        AxonAD(**small).fit(X)
+    with pytest.raises(InputError, match="first at row 41, channel 'yaw_rate'"):
+        fitted.decision_function(X)
+
+
+def test_a_failed_fit_does_not_leave_the_old_one(small):
+    detector = AxonAD(**small).fit(waves(100))
+    before = detector.decision_scores_
+    with pytest.raises(InputError):
+        detector.fit(np.full((100, 3), np.nan))
+    assert detector.decision_scores_ is before, "refused input changes nothing"
+
+
+def test_diverged_training_says_so(small):
+    X = waves(200)
+    with pytest.raises(DivergedError, match="training diverged: fit again with a smaller lr"):
+        AxonAD(**{**small, "lr": 1e30, "restore_best": False}).fit(X)
+
+
+# -- thresholds and events ---------------------------------------------------------------------
+
+
+def test_threshold_is_a_quantile_of_training_scores(small):
+    detector = AxonAD(**small, contamination=0.05).fit(waves(300))
+    assert detector.threshold_ == np.quantile(detector.decision_scores_, 0.95)
+    assert detector.labels_.mean() == pytest.approx(0.05, abs=0.01)
+
+
+def test_events_name_when_and_which(small):
+    detector = AxonAD(**{**small, "epochs": 12}).fit(pd.DataFrame(waves(600), columns=NAMES))
+    X = waves(300, seed=1)
+    X[150:165, 1] += 6.0
+    events = detector.events(pd.DataFrame(X, columns=NAMES), gap=5)
+    strongest = max(events, key=lambda event: event.score)
+    assert strongest.start <= 165
+    assert strongest.end >= 150
+    assert strongest.start <= strongest.peak < strongest.end
+    assert strongest.channels[0] == "yaw_rate"
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(fitted, tmp_path) -> Path:
+    fitted.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_saved_files_are_json_and_safetensors(saved):
+    assert sorted(path.name for path in saved.iterdir()) == ["detector.json", "state.safetensors"]
+    document = json.loads((saved / "detector.json").read_text())
+    assert document["detector"] == "AxonAD"
+    assert document["channels"] == NAMES
+    assert document["params"]["window"] == 16
+
+
+def test_loaded_detector_is_the_same(fitted, saved):
+    twin = axonad.load(saved)
+    X = waves(80, seed=3)
+    np.testing.assert_array_equal(twin.decision_function(X), fitted.decision_function(X))
+    np.testing.assert_array_equal(twin.decision_scores_, fitted.decision_scores_)
+    assert twin.fingerprint == fitted.fingerprint
+    assert twin.feature_names_in_.tolist() == NAMES
+    assert [event.channels for event in twin.events(X)] == [e.channels for e in fitted.events(X)]
+
+
+def test_nothing_is_overwritten_unless_asked(fitted, saved):
+    before = (saved / "detector.json").read_bytes()
+    with pytest.raises(FileError, match="already exists; choose another folder or pass overwrite"):
+        fitted.save(saved)
+    assert (saved / "detector.json").read_bytes() == before
+    (saved / "notes.txt").write_text("mine")
+    fitted.save(saved, overwrite=True)
+    assert (saved / "notes.txt").read_text() == "mine"
+
+
+def test_saving_into_a_file_is_refused(fitted, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="cannot write to"):
+        fitted.save(tmp_path / "file")
+
+
+def edit(folder: Path, **changes):
+    path = folder / "detector.json"
+    document = json.loads(path.read_text())
+    for key, value in changes.items():
+        if value is None:
+            document.pop(key, None)
+        else:
+            document[key] = value
+    path.write_text(json.dumps(document))
+
+
+def cut(path: Path, size: int):
+    path.write_bytes(path.read_bytes()[:size])
+
+
+@pytest.mark.parametrize(
+    ("damage", "file", "why"),
+    [
+        (lambda f: (f / "detector.json").unlink(), "detector.json", "is missing"),
+        (lambda f: (f / "state.safetensors").unlink(), "state.safetensors", "is missing"),
+        (lambda f: cut(f / "detector.json", 40), "detector.json", "not valid JSON"),
+        (lambda f: (f / "detector.json").write_text("[1]"), "detector.json", "not written by"),
+        (lambda f: (f / "detector.json").write_bytes(b"\xff"), "detector.json", "not valid JSON"),
+        (lambda f: edit(f, kind="other"), "detector.json", "not written by axonad"),
+        (lambda f: edit(f, format=99), "detector.json", "format 99, newer than 1.*upgrade axonad"),
+        (lambda f: edit(f, format="x"), "detector.json", "format number is 'x'"),
+        (lambda f: edit(f, detector="Foreign"), "detector.json", "no detector 'Foreign'"),
+        (lambda f: edit(f, params={"wide": 3}), "detector.json", "no parameter 'wide'"),
+        (lambda f: edit(f, params=None), "detector.json", "entry 'params' is missing"),
+        (lambda f: edit(f, threshold=None), "detector.json", "entry 'threshold' is missing"),
+        (lambda f: edit(f, channel_count=7), "detector.json", "channel count differ"),
+        (lambda f: cut(f / "state.safetensors", 100), "state.safetensors", "checksum"),
+        (lambda f: (f / "state.safetensors").write_bytes(b""), "state.safetensors", "checksum"),
+        (lambda f: edit(f, arrays=None), "state.safetensors", "checksum"),
+    ],
+)  # fmt: skip
+def test_damaged_folders_say_which_file_and_why(saved, damage, file, why):
+    damage(saved)
+    with pytest.raises(ModelFileError, match=f"{file} .*{why}"):
+        axonad.load(saved)
+
+
+def test_parameters_that_do_not_fit_the_arrays(saved):
+    document = json.loads((saved / "detector.json").read_text())
+    edit(saved, params={**document["params"], "d_model": 32})
+    with pytest.raises(
+        ModelFileError, match=r"has shape \(16, 16\), the parameters say \(16, 32\)"
+    ):
+        axonad.load(saved)
+
+
+def test_loading_what_is_not_there(tmp_path):
+    with pytest.raises(
+        ModelFileError, match=r"does not exist; expected a folder with detector\.json"
+    ):
+        axonad.load(tmp_path / "none")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ModelFileError, match="is a file, not a folder"):
+        axonad.load(tmp_path / "file")
+
+
+def test_a_pickle_in_place_of_the_arrays_is_never_opened(saved, tmp_path):
+    import hashlib
+    import pickle
+
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "sprung",)
+
+    data = pickle.dumps(Trap())
+    (saved / "state.safetensors").write_bytes(data)
+    digest = hashlib.sha256(data).hexdigest()
+    edit(saved, arrays={"file": "state.safetensors", "sha256": digest})
+    with pytest.raises(ModelFileError, match=r"state.safetensors is damaged"):
+        axonad.load(saved)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_every_error_is_also_a_builtin():
+    for error in (ConfigError, InputError, ChannelError, NotFittedError):
+        assert issubclass(error, ValueError)
+    assert issubclass(FileError, OSError)
+    assert issubclass(ModelFileError, AxonADError)
+
+
+def test_registry_names_are_class_names():
+    for entry in axonad.list_detectors():
+        assert detector_class(entry.name).__name__ == entry.name
