@@ -225,9 +225,9 @@ def _drive(route: Route, steps: int, rng: np.random.Generator) -> Array:
         else:
             speed = car.speed
             ahead = profile[min(int(position + 1.0 + 0.9 * speed), line)]
-            wanted = 0.6 * (ahead * mood[step] - speed) + foot[step] * (speed > 3.0)
-            wanted = max(-3.5, min(2.3 - 0.045 * speed, wanted))
-            if line - position < 2.5 and speed < 1.5:
+            wanted = 0.5 * (ahead * mood[step] - speed) + foot[step] * (speed > 3.0)
+            wanted = max(-3.5, min(2.0 - 0.04 * speed, wanted))
+            if line - position < (3.0 if speed < 4.0 else 0.0):
                 wait = float(rng.uniform(4.0, 22.0))
         rows.append((position, *car.advance(wanted, slopes[int(position)])))
         position += car.speed * DT
