@@ -28,21 +28,30 @@ CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 def demo(
     steps: Annotated[int, typer.Option(min=4_000, help="Length of the drive.")] = 20_000,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs of training at most.")] = 6,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of training at most.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the drive and of the fit.")] = 2024,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for figure and scores.")] = (
         Path("demo")
     ),
+    data: Annotated[
+        bool,
+        typer.Option(
+            "--data", help="Also write normal.csv and drive.csv, to try fit and score on."
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Generate a drive with faults, fit on its clean half, show which faults were found."""
     figure, table = folder / "demo.png", folder / "scores.csv"
-    for path in (figure, table):
+    extra = [folder / "normal.csv", folder / "drive.csv"] if data else []
+    for path in (figure, table, *extra):
         check_target(path, force=force)
     console = out()
     with working("driving"):
         drive = generate_telemetry(steps=steps, seed=seed)
     test = _test_half(drive)
+    if data:
+        _write_data(folder, drive, test)
     console.print(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest"
@@ -71,6 +80,17 @@ def _test_half(drive: Telemetry) -> Series:
         times=np.arange(cut, len(drive.values)) / drive.sample_rate,
         name="simulated drive",
     )
+
+
+def _write_data(folder: Path, drive: Telemetry, test: Series) -> None:
+    """Write the clean half and the half with faults as files a user could have recorded."""
+    cut = drive.train_end
+    clean = {name: drive.values[:cut, i] for i, name in enumerate(drive.channels)}
+    faulty = {name: test.values[:, i] for i, name in enumerate(drive.channels)}
+    seconds = np.arange(len(drive.values)) / drive.sample_rate
+    write_table(folder / "normal.csv", {"t_s": seconds[:cut], **clean})
+    labels = drive.labels[cut:]
+    write_table(folder / "drive.csv", {"t_s": seconds[cut:], **faulty, "Label": labels})
 
 
 def _moved(event: PlantedEvent, steps: int) -> PlantedEvent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ WRITERS = (".csv", ".parquet")
 
 
 def out() -> Console:
-    """Return the console for results."""
-    return Console(highlight=False, soft_wrap=True)
+    """Return the console for results; in a pipe, where nobody folds lines, a wide one."""
+    width = None if sys.stdout.isatty() else 140
+    return Console(highlight=False, soft_wrap=True, width=width)
 
 
 def say_error(message: str) -> None:
