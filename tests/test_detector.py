@@ -195,9 +195,15 @@ def test_diverged_training_says_so(small):
 
 
 def test_threshold_is_a_quantile_of_training_scores(small):
-    detector = AxonAD(**small, contamination=0.05).fit(waves(300))
+    detector = AxonAD(**small, contamination=0.05, threshold="quantile").fit(waves(300))
     assert detector.threshold_ == np.quantile(detector.decision_scores_, 0.95)
     assert detector.labels_.mean() == pytest.approx(0.05, abs=0.01)
+
+
+def test_default_threshold_lies_beyond_the_training_scores(small):
+    detector = AxonAD(**small).fit(waves(1500))
+    assert detector.threshold_ > np.quantile(detector.decision_scores_, 0.99)
+    assert detector.labels_.mean() <= 0.002
 
 
 def test_events_name_when_and_which(small):

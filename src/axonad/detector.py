@@ -40,14 +40,15 @@ class Detector(ABC):
     Parameters
     ----------
     contamination
-        Share of training steps that may lie above ``threshold_``.
+        Share of normal steps that may lie above ``threshold_``.
     threshold
-        Rule that sets ``threshold_`` from the training scores: ``"quantile"``, ``"pot"`` or
-        ``"conformal"``.
+        Rule that sets ``threshold_`` from the training scores: ``"pot"`` (extreme values, also for
+        shares rarer than the training series is long), ``"quantile"`` or ``"conformal"``; see
+        :mod:`axonad.threshold`.
     """
 
-    contamination: float = 0.001
-    threshold: str = "quantile"
+    contamination: float = 1e-4
+    threshold: str = "pot"
 
     changeable: ClassVar[frozenset[str]] = frozenset()
     """Parameters that may change after ``fit``, because scoring reads them anew."""

@@ -37,6 +37,15 @@ def count_windows(rows: int, window: int) -> int:
     return rows - window + 1
 
 
+def place(window: int, align: str) -> int:
+    """Return which row of a window its score belongs to.
+
+    >>> place(100, "center"), place(100, "end")
+    (50, 99)
+    """
+    return window - 1 if align == "end" else -(-(window - 1) // 2)
+
+
 def spread(scores: NDArray[Any], *, window: int, align: str) -> NDArray[Any]:
     """Return one value per step from one value per window (first axis).
 
@@ -45,7 +54,7 @@ def spread(scores: NDArray[Any], *, window: int, align: str) -> NDArray[Any]:
     >>> spread(np.array([1.0, 2.0]), window=4, align="end").tolist()
     [1.0, 1.0, 1.0, 1.0, 2.0]
     """
-    front = window - 1 if align == "end" else -(-(window - 1) // 2)
+    front = place(window, align)
     behind = window - 1 - front
     return np.concatenate(
         [np.repeat(scores[:1], front, axis=0), scores, np.repeat(scores[-1:], behind, axis=0)]

@@ -20,12 +20,14 @@ class RobustScale:
     spread: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> Self:
-        """Take the statistics over the first axis."""
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=0)
+    def fit(cls, values: NDArray[np.floating]) -> Self:
+        """Take the statistics over the first axis, a column at a time to spare memory."""
+        columns = values.reshape(len(values), -1).T
+        quartiles = [np.quantile(c.astype(np.float64), [0.25, 0.5, 0.75]) for c in columns]
+        low, middle, high = np.array(quartiles).T.reshape(3, *values.shape[1:])
         return cls(np.asarray(middle), np.asarray(high - low))
 
-    def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return rz(u) = (u - median) / (IQR + ε)."""  # Eq. 5
         result: NDArray[np.float64] = (values - self.median) / (self.spread + EPS)
         return result

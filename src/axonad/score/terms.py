@@ -42,7 +42,7 @@ class WindowTerms(NamedTuple):
     """Terms of every window, and each channel's share of the reconstruction error if asked for."""
 
     terms: dict[str, NDArray[np.float64]]  # name → (windows,)
-    channels: NDArray[np.float64]  # (windows, F), or (0, F)
+    channels: NDArray[np.float32]  # (windows, F), or (0, F)
 
 
 @torch.no_grad()
@@ -66,4 +66,4 @@ def window_terms(
             errors[batch] = (output.reconstruction - x).square().mean(1)
         progress.advance(len(x))
     found = {name: values.double().cpu().numpy() for name, values in terms.items()}
-    return WindowTerms(found, errors.double().cpu().numpy())
+    return WindowTerms(found, errors.cpu().numpy())

@@ -117,9 +117,9 @@ def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
     """Return the reconstruction error (mean over batches of their mean squared error)."""
     net.eval()
     window = net.config.window
-    starts = torch.arange(len(series) - window + 1, device=series.device)
-    errors = []
-    for part in torch.split(starts, batch_size):
-        x = gather_windows(series, part, window)
-        errors.append(mse_loss(net.reconstruct(x), x))
-    return float(torch.stack(errors).mean())
+    batches = torch.split(torch.arange(len(series) - window + 1, device=series.device), batch_size)
+    errors = torch.empty(len(batches), device=series.device)  # before the loop: see window_terms
+    for i, starts in enumerate(batches):
+        x = gather_windows(series, starts, window)
+        errors[i] = mse_loss(net.reconstruct(x), x)
+    return float(errors.mean())
