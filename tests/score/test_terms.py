@@ -22,6 +22,22 @@ def test_query_mismatch_equals_the_papers_sum(horizon, tail):
     np.testing.assert_allclose(got, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("window_length", [4, 20, 60])
+@pytest.mark.parametrize(("horizon", "tail"), [(0, 1), (1, 10), (3, 4), (1, 60), (2, 2)])
+@pytest.mark.parametrize("dilations", [(1,), (1, 2, 4, 8), (5, 3)])
+def test_computing_the_tail_alone_changes_nothing(window_length, horizon, tail, dilations):
+    net = make_net(
+        window=window_length, horizon=horizon, tail=min(tail, window_length), dilations=dilations
+    )
+    x = window(net, batch=3)
+    last = net.config.scored_steps
+    whole, part = net(x), net(x, last=last)
+    assert part.predicted.shape[2] == part.target.shape[2] == last
+    torch.testing.assert_close(part.predicted, whole.predicted[:, :, -last:], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(part.target, whole.target[:, :, -last:], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(part.reconstruction, whole.reconstruction)
+
+
 def test_query_mismatch_ignores_steps_before_the_tail():
     net = make_net(tail=5)
     x = window(net)

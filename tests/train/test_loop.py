@@ -55,7 +55,7 @@ def test_target_follows_after_each_optimiser_step(monkeypatch):
     seen = []
     original = loop.AxonNet.__call__
 
-    def spy(self, x):
+    def spy(self, x, last=None):
         seen.append(
             [
                 (slow.clone(), fast.detach().clone())
@@ -64,7 +64,7 @@ def test_target_follows_after_each_optimiser_step(monkeypatch):
                 )
             ]
         )
-        return original(self, x)
+        return original(self, x, last)
 
     monkeypatch.setattr(loop.AxonNet, "__call__", spy)
     run(validation=False, epochs=1)

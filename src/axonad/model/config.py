@@ -33,6 +33,6 @@ class NetConfig:
             raise ConfigError(f"tail must be at most window ({self.window}), got {self.tail}")
 
     @property
-    def first_tail_step(self) -> int:
-        """Index of the first step whose query mismatch counts: max(s, T - k)."""
-        return max(self.horizon, self.window - self.tail)
+    def scored_steps(self) -> int:
+        """How many last steps the query mismatch counts: min(k, T - s)."""
+        return min(self.tail, self.window - self.horizon)

@@ -26,7 +26,10 @@ class QueryEncoder(nn.Module):
         self.query = nn.Linear(config.d_model, config.d_model, bias=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return h (B, T, D), H (B, T, D) and q (B, N, T, d)."""
-        h = self.embed(x) + self.position
+        """Return h (B, T, D), H (B, T, D) and q (B, N, T, d).
+
+        Every step stands for itself here, so the last steps of a window may come alone.
+        """
+        h = self.embed(x) + self.position[-x.shape[1] :]
         H = self.norm(h)
         return h, H, split_heads(self.query(H), self.heads)

@@ -16,7 +16,7 @@ from axonad.model.target import MomentumTarget
 
 
 class Output(NamedTuple):
-    """What one pass over a batch of windows gives."""
+    """What one pass over a batch of windows gives; the queries of all steps or of the last ones."""
 
     reconstruction: Tensor  # x̂  (B, T, F)
     predicted: Tensor  # q̂  (B, N, T, d)
@@ -39,10 +39,14 @@ class AxonNet(nn.Module):
         self.predictor = QueryPredictor(config)
         self.target = MomentumTarget(self.online, momentum=config.ema)
 
-    def forward(self, x: Tensor) -> Output:
-        """Return reconstruction, predicted queries and target queries of windows (B, T, F)."""
+    def forward(self, x: Tensor, last: int | None = None) -> Output:
+        """Return reconstruction, predicted queries and target queries of windows (B, T, F).
+
+        With ``last`` only the queries of that many last steps are computed: all a score needs.
+        """
         h, H, q = self.online(x)
-        return Output(self._decode(h, H, q), self.predictor(H), self.target(x))
+        seen = x if last is None else x[:, -last:]
+        return Output(self._decode(h, H, q), self.predictor(H, last), self.target(seen))
 
     def reconstruct(self, x: Tensor) -> Tensor:
         """Return the reconstruction alone (B, T, F)."""

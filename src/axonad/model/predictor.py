@@ -24,15 +24,23 @@ class QueryPredictor(nn.Module):
             nn.Conv1d(width, width, KERNEL, dilation=dilation) for dilation in config.dilations
         )
         self.dilations = config.dilations
+        self.reach = (KERNEL - 1) * sum(config.dilations)
         self.out = nn.Conv1d(width, width, 1)
 
-    def forward(self, H: Tensor) -> Tensor:
-        """Return predicted queries (B, N, T, d) from H (B, T, D)."""
-        z = shift(H, self.horizon).transpose(1, 2)  # (B, D, T), as convolutions want it
+    def forward(self, H: Tensor, last: int | None = None) -> Tensor:
+        """Return predicted queries (B, N, T, d) from H (B, T, D), or those of the last steps.
+
+        The last steps see ``reach`` steps back and no further: computing on these alone gives the
+        same answer, because what the zeros in front spoil lies before the steps returned.
+        """
+        steps = H.shape[1] if last is None else last
+        z = shift(H, self.horizon)[:, -(steps + self.reach) :]
+        z = z.transpose(1, 2)  # (B, D, T), as convolutions want it
         for convolution, dilation in zip(self.convolutions, self.dilations, strict=True):
             past = pad(z, ((KERNEL - 1) * dilation, 0))  # zeros in front: never a look ahead
             z = dropout(relu(convolution(past)), self.dropout, self.training)
-        return split_heads(self.out(z).transpose(1, 2).contiguous(), self.heads)
+        z = self.out(z[:, :, -steps:])
+        return split_heads(z.transpose(1, 2).contiguous(), self.heads)
 
 
 def shift(H: Tensor, steps: int) -> Tensor:

@@ -28,7 +28,7 @@ def reconstruction_error(output: Output, x: Tensor, config: NetConfig) -> Tensor
 
 def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     """Return d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
-    tail = slice(config.first_tail_step, None)
+    tail = slice(-config.scored_steps, None)
     return query_distance(output.predicted[:, :, tail], output.target[:, :, tail]).mean(-1)
 
 
@@ -59,7 +59,7 @@ def window_terms(
     for first in range(0, len(starts), batch_size):
         batch = slice(first, first + batch_size)
         x = gather_windows(series, starts[batch], net.config.window)
-        output = net(x)
+        output = net(x, last=net.config.scored_steps)
         for name, term in TERMS.items():
             terms[name][batch] = term(output, x, net.config)
         if channels:
