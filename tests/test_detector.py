@@ -64,7 +64,7 @@ def test_cloning_a_fitted_detector_forgets_the_fit(fitted):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"window": 0}, "window must be at least 1, got 0"),
+        ({"window": 1}, "window must be at least 2, got 1"),
         ({"window": 10.5}, "window must be an integer, got 10.5"),
         ({"window": True}, "window must be an integer, got True"),
         ({"heads": 3}, r"heads \(3\) must divide d_model \(128\)"),
@@ -177,12 +177,45 @@ def test_nan_is_refused_with_its_place(small, fitted):
         fitted.decision_function(X)
 
 
-def test_a_failed_fit_does_not_leave_the_old_one(small):
+@pytest.mark.parametrize(
+    ("change", "X", "error"),
+    [
+        ({}, np.full((100, 3), np.nan), InputError),
+        ({}, np.array([1e300, -1e300] * 150).reshape(100, 3), InputError),
+        ({"device": "cuda:77"}, waves(100), ConfigError),
+        ({"lr": 1e30, "restore_best": False}, waves(100), DivergedError),
+    ],
+)
+def test_a_failed_fit_keeps_what_was_fitted(small, change, X, error):
     detector = AxonAD(**small).fit(waves(100))
-    before = detector.decision_scores_
-    with pytest.raises(InputError):
-        detector.fit(np.full((100, 3), np.nan))
-    assert detector.decision_scores_ is before, "refused input changes nothing"
+    before = detector.decision_function(waves(50))
+    detector.set_params(**change)
+    with pytest.raises(error):
+        detector.fit(X)
+    detector.set_params(**{name: AxonAD(**small).get_params()[name] for name in change})
+    np.testing.assert_array_equal(detector.decision_function(waves(50)), before)
+
+
+def test_numpy_numbers_are_numbers(small, tmp_path):
+    detector = AxonAD(**{**small, "window": np.int64(16), "lr": np.float32(1e-3)}).fit(waves(100))
+    detector.save(tmp_path / "m")
+    assert axonad.load(tmp_path / "m").window == 16
+
+
+def test_an_impossible_rate_is_refused_before_training(small):
+    with pytest.raises(ConfigError, match="needs at least 9999 training steps, got 100"):
+        AxonAD(**small, threshold="conformal").fit(waves(100))
+
+
+def test_threads_fit_as_one_would(small):
+    from concurrent.futures import ThreadPoolExecutor
+
+    X, Y = waves(200), waves(60, seed=1)
+    expected = AxonAD(**small).fit(X).decision_function(Y)
+    with ThreadPoolExecutor(3) as pool:
+        fits = list(pool.map(lambda _: AxonAD(**small).fit(X).decision_function(Y), range(3)))
+    for scores in fits:
+        np.testing.assert_array_equal(scores, expected)
 
 
 def test_diverged_training_says_so(small):
@@ -253,6 +286,20 @@ def test_nothing_is_overwritten_unless_asked(fitted, saved):
     (saved / "notes.txt").write_text("mine")
     fitted.save(saved, overwrite=True)
     assert (saved / "notes.txt").read_text() == "mine"
+
+
+def test_a_full_disk_leaves_the_old_save(fitted, saved, monkeypatch):
+    import errno
+    import os
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match=r"cannot write to .*: No space left"):
+        fitted.save(saved, overwrite=True)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
 
 
 def test_saving_into_a_file_is_refused(fitted, tmp_path):

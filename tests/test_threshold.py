@@ -33,9 +33,7 @@ def test_pot_reaches_beyond_the_training_series():
 
 
 def test_conformal_refuses_what_the_data_cannot_support():
-    with pytest.raises(
-        ConfigError, match=r"rate 0\.001 needs at least 999 training steps, got 100"
-    ):
+    with pytest.raises(ConfigError, match=r"at contamination 0\.001 needs at least 999"):
         set_threshold(np.arange(100.0), rule="conformal", rate=0.001)
     assert set_threshold(np.arange(999.0), rule="conformal", rate=0.001) == 998.0
 

@@ -17,7 +17,7 @@ from axonad.config import check_bool, check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
-from axonad.detector import Detector
+from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
@@ -139,18 +139,16 @@ class AxonAD(Detector):
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def _split(self, rows: int) -> int:
-        """Return how many rows to train on; all of them where no window would be left over."""
+        """Return how many rows to train on; all of them if the first share is no longer than T."""
         cut = int(rows * (1 - self.validation))
-        if cut <= self.window or rows - cut < self.window:
-            return rows
-        return cut
+        return cut if cut > self.window else rows
 
     def _scaled_parts(
         self, X: Matrix, train_rows: int, device: torch.device
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the training and the validation series, scaled, on the device."""
-        series = self._tensor(X[:train_rows], device)
-        return series, self._tensor(X[train_rows:], device) if train_rows < len(X) else None
+        series, rest = self._tensor(X[:train_rows], device), X[train_rows:]
+        return series, self._tensor(rest, device) if len(rest) >= self.window else None
 
     def _tensor(self, X: Matrix, device: torch.device) -> torch.Tensor:
         return torch.from_numpy(self._scaler.apply(X)).to(device)
@@ -189,13 +187,10 @@ class AxonAD(Detector):
         terms = self._standardise(self._terms(X))
         return combine(terms), terms
 
-    def _components(self, X: Matrix) -> dict[str, NDArray[np.float64]]:
-        return {name: self._aligned(v) for name, v in self._score_ends(X)[1].items()}
-
-    def _explain(self, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def _explain(self, X: Matrix) -> Parts:
         found = self._terms(X, channels=True)
-        scores = self._aligned(combine(self._standardise(found)))
-        return scores, self._aligned(self._channel_scale.apply(found.channels))
+        terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
+        return combine(terms), terms, self._aligned(self._channel_scale.apply(found.channels))
 
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)
@@ -247,11 +242,11 @@ class AxonAD(Detector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("window", "d_model", "heads", "tail", "batch_size", "epochs", "patience"):
-            check_int(name, getattr(self, name), low=1)
         check_int("window", self.window, low=2)
+        for name in ("d_model", "heads", "tail", "batch_size", "epochs", "patience"):
+            check_int(name, getattr(self, name), low=1)
         check_int("horizon", self.horizon, low=0)
-        check_int("seed", self.seed, low=0)
+        check_int("seed", self.seed, low=0, high=2**63 - 1)
         for name in ("mask_ratio", "block_fraction"):
             check_float(name, getattr(self, name), above=0, high=1)
         check_float("ema", self.ema, low=0, below=1)

@@ -12,6 +12,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,9 +22,12 @@ T = TypeVar("T")
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """Return ``cls(**values)`` after refusing names that are not fields of ``cls``."""
+    """Return ``cls(**values)`` after refusing names that are not fields of ``cls``.
+
+    Lists, which is how JSON and TOML write them, become tuples.
+    """
     check_names(cls, values)
-    return cls(**values)
+    return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
 
 def check_names(cls: type, names: Iterable[str]) -> None:
@@ -65,9 +69,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> None:
     """Refuse a parameter that is not an integer within [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise ConfigError(f"{name} must be an integer, got {value!r}")
-    _check_range(name, value, low, high)
+    _check_range(name, int(value), low, high)
 
 
 def check_float(
@@ -80,8 +84,9 @@ def check_float(
     below: float | None = None,
 ) -> None:
     """Refuse a parameter that is not a number within [low, high] or (above, below)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
         raise ConfigError(f"{name} must be a number, got {value!r}")
+    value = float(value)
     _check_range(name, value, low, high)
     if above is not None and value <= above:
         raise ConfigError(f"{name} must be above {above}, got {value!r}")
@@ -97,7 +102,7 @@ def check_bool(name: str, value: object) -> None:
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Refuse a parameter that is not one of the named choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         hint = suggest(value, choices) if isinstance(value, str) else ""
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ConfigError(f"{name} must be one of {allowed}, got {value!r}{hint}")

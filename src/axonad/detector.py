@@ -26,11 +26,13 @@ from axonad import modelfile
 from axonad.config import check_choice, check_float, check_names
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
-from axonad.threshold import THRESHOLDS, Event, find_events, set_threshold
+from axonad.explanation import Explanation
+from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
 FORMAT = 1
 FILES = ("detector.json", "state.safetensors")
 KIND = "axonad-detector"
+Parts = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -67,16 +69,14 @@ class Detector(ABC):
         values, names = to_matrix(X)
         check_finite(values, names, purpose="training data")
         self._check_rows(values, self.history)
-        self._forget()
-        scores = self._fit(values, names)
-        self.n_features_in_ = values.shape[1]
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self._fitted_with = self.get_params()
-        self.decision_scores_ = self._finite(self._score(values) if scores is None else scores)
-        self.threshold_ = set_threshold(
-            self.decision_scores_, rule=self.threshold, rate=self.contamination
-        )
+        check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
+        before = dict(vars(self))
+        try:
+            self._fit_checked(values, names)
+        except BaseException:  # whatever went wrong, an interrupt too: what was fitted stays
+            vars(self).clear()
+            vars(self).update(before)
+            raise
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -89,16 +89,16 @@ class Detector(ABC):
 
     def components(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Return the named parts the score is made of, each one value per row of ``X``."""
-        return self._components(self._checked(X))
+        return self.explain(X).components
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, and the ``top`` channels."""
-        scores, blame = self._explain(self._checked(X))
-        scores = self._finite(scores)
-        found = find_events(scores > self.threshold_, scores, gap=gap)
-        if blame is None:
-            return found
-        return [self._name_channels(event, blame, top) for event in found]
+        return self.explain(X).events(gap=gap, top=top)
+
+    def explain(self, X: Any) -> Explanation:
+        """Return scores, their parts and the channels to blame, all from one pass over ``X``."""
+        scores, components, blame = self._explain(self._checked(X))
+        return Explanation(self._finite(scores), components, blame, self.threshold_, self._names)
 
     @property
     def labels_(self) -> NDArray[np.int8]:
@@ -137,12 +137,10 @@ class Detector(ABC):
         """Return score and components of each row that has its full history, none behind it."""
         return self._score(X)[self.history - 1 :], {}
 
-    def _components(self, X: Matrix) -> dict[str, NDArray[np.float64]]:
-        return {"score": self._score(X)}
-
-    def _explain(self, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return the score per row, and how strange each channel is there, or None if unknown."""
-        return self._score(X), None
+    def _explain(self, X: Matrix) -> Parts:
+        """Return per row the score, its components, and how strange each channel is (or None)."""
+        scores = self._score(X)
+        return scores, {"score": scores}, None
 
     def _state(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Return what was learned as JSON values and arrays."""
@@ -171,7 +169,7 @@ class Detector(ABC):
             for name, value in params.items():
                 setattr(self, name, value)
             self._check_params()
-        except ConfigError:
+        except Exception:
             for name, value in before.items():
                 setattr(self, name, value)
             raise
@@ -269,6 +267,18 @@ class Detector(ABC):
                     "set it back or call fit again"
                 )
 
+    def _fit_checked(self, X: Matrix, names: Names) -> None:
+        self._forget()
+        scores = self._fit(X, names)
+        self.n_features_in_ = X.shape[1]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self._fitted_with = self.get_params()
+        self.decision_scores_ = self._finite(self._score(X) if scores is None else scores)
+        self.threshold_ = set_threshold(
+            self.decision_scores_, rule=self.threshold, rate=self.contamination
+        )
+
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") or name == "_fitted_with"]:
             delattr(self, name)
@@ -282,9 +292,3 @@ class Detector(ABC):
                 "fit again with a smaller lr, or look for extreme values in the training data"
             )
         return scores
-
-    def _name_channels(self, event: Event, blame: NDArray[np.float64], top: int) -> Event:
-        strength = blame[event.start : event.end].max(axis=0)
-        order = np.argsort(-strength, kind="stable")[:top]
-        names = self._names or tuple(str(i) for i in range(blame.shape[1]))
-        return dataclasses.replace(event, channels=tuple(names[i] for i in order))

@@ -35,16 +35,15 @@ def write(
 
     folder = Path(folder)
     targets = [folder / name for name in names]
-    taken = [path for path in targets if path.exists()]
+    taken = [path for path in targets if os.path.lexists(path)]
     if taken and not overwrite:
         raise FileError(f"{taken[0]} already exists; choose another folder or pass overwrite=True")
     data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
     document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(targets[1], data)
-        _replace(targets[0], text.encode())
+        _replace({targets[1]: data, targets[0]: text.encode()})
     except OSError as error:
         raise FileError(f"cannot write to {folder}: {error.strerror}") from None
 
@@ -67,12 +66,12 @@ def read(
 def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
     """Write a JSON document on its own."""
     path = Path(path)
-    if path.exists() and not overwrite:
+    if os.path.lexists(path) and not overwrite:
         raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
     text = json.dumps(document, allow_nan=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, text.encode())
+        _replace({path: text.encode()})
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
 
@@ -99,7 +98,7 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
 
 def fingerprint(facts: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return a digest of plain facts and arrays."""
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=_plain).encode())
     for name in sorted(arrays):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
@@ -135,14 +134,27 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Put ``data`` at ``path`` in one step, so that a reader sees the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def _plain(value: Any) -> Any:
+    """Return a numpy scalar as the Python number JSON can write."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written as JSON")
+
+
+def _replace(files: Mapping[Path, bytes]) -> None:
+    """Write all files under temporary names, then move them into place in the given order.
+
+    What can fail, a full disk say, fails before the first file is touched.
+    """
+    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        for path, data in files.items():
+            with temporary[path].open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        for path in files:
+            temporary[path].replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        for path in temporary.values():
+            path.unlink(missing_ok=True)

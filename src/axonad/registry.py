@@ -53,11 +53,7 @@ def load(folder: str | os.PathLike[str]) -> Detector:
     document, arrays = modelfile.read(Path(folder), names=FILES, kind=KIND, newest=FORMAT)
     path = Path(folder) / FILES[0]
     try:
-        params = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in dict(document["params"]).items()
-        }
-        detector = make_detector(str(document["detector"]), **params)
+        detector = make_detector(str(document["detector"]), **dict(document["params"]))
         return detector._load(document, arrays)
     except AxonADError as error:
         raise ModelFileError(f"{path} cannot be used: {error}") from None

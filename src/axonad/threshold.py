@@ -13,13 +13,14 @@ normal steps that may raise an alarm:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.config import check_int
 from axonad.errors import ConfigError, InputError
 
 Scores = NDArray[np.float64]
@@ -40,6 +41,16 @@ class Event:
     channels: tuple[str, ...] = ()
 
 
+def check_rate(*, rule: str, rate: float, steps: int) -> None:
+    """Refuse a rate that the number of training steps cannot support, before any work."""
+    if rule == "conformal" and math.ceil((steps + 1) * (1 - rate)) > steps:
+        raise ConfigError(
+            f"threshold='conformal' at contamination {rate} needs at least "
+            f"{math.ceil(1 / rate) - 1} training steps, got {steps}; raise contamination or use "
+            "threshold='pot'"
+        )
+
+
 def set_threshold(scores: Scores, *, rule: str, rate: float) -> float:
     """Return the threshold above which a normal step scores with about the given rate."""
     if len(scores) == 0:
@@ -47,12 +58,25 @@ def set_threshold(scores: Scores, *, rule: str, rate: float) -> float:
     return float(THRESHOLDS[rule](np.asarray(scores, dtype=np.float64), rate))
 
 
-def find_events(alarms: NDArray[Any], scores: Scores, *, gap: int = 0) -> list[Event]:
+def find_events(
+    alarms: NDArray[Any],
+    scores: Scores,
+    *,
+    gap: int = 0,
+    blame: NDArray[np.float64] | None = None,
+    names: Sequence[str] | None = None,
+    top: int = 4,
+) -> list[Event]:
     """Return one event per run of alarms; runs at most ``gap`` quiet steps apart become one.
+
+    ``blame`` says how strange each channel is at each step; with it an event carries the ``names``
+    (or numbers) of its ``top`` channels, strongest first.
 
     >>> [(e.start, e.end) for e in find_events(np.array([0, 1, 1, 0, 1]), np.arange(5.0))]
     [(1, 3), (4, 5)]
     """
+    check_int("gap", gap, low=0)
+    check_int("top", top, low=0)
     steps = np.flatnonzero(alarms)
     if len(steps) == 0:
         return []
@@ -62,7 +86,11 @@ def find_events(alarms: NDArray[Any], scores: Scores, *, gap: int = 0) -> list[E
     events = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         peak = start + int(np.argmax(scores[start:end]))
-        events.append(Event(start, end, peak, float(scores[peak])))
+        channels: tuple[str, ...] = ()
+        if blame is not None:
+            order = np.argsort(-blame[start:end].max(axis=0), kind="stable")[:top]
+            channels = tuple(names[i] if names is not None else str(i) for i in order.tolist())
+        events.append(Event(start, end, peak, float(scores[peak]), channels))
     return events
 
 
@@ -73,13 +101,8 @@ def quantile(scores: Scores, rate: float) -> float:
 
 def conformal(scores: Scores, rate: float) -> float:
     """Return the split-conformal threshold: the ceil((n + 1)(1 - rate))-th smallest score."""
-    n = len(scores)
-    rank = math.ceil((n + 1) * (1 - rate))
-    if rank > n:
-        raise ConfigError(
-            f"conformal threshold at rate {rate} needs at least {math.ceil(1 / rate) - 1} training "
-            f"steps, got {n}; raise contamination or use threshold='pot'"
-        )
+    check_rate(rule="conformal", rate=rate, steps=len(scores))
+    rank = math.ceil((len(scores) + 1) * (1 - rate))
     return float(np.sort(scores)[rank - 1])
 
 

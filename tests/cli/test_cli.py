@@ -133,6 +133,13 @@ def test_nothing_is_overwritten(run, model, tmp_path):
         (["score", "MODEL", "other.csv", "-o", "s.csv"], "channel 'x' not in model"),
         (["score", "MODEL", "t.csv", "-o", "s.csv", "--align", "mid"], "align must be one of"),
         (["stream", "nomodel"], "nomodel does not exist"),
+        (["fit", "t.csv", "-o", "m", "--separator", "ab"], "separator must be one character"),
+        (["fit", "t.csv", "-o", "m", "--config", "bad.toml"], "threshold must be one of"),
+        (["fit", "t.csv", "-o", "m", "-s", "seed=99999999999999999999"], "seed must be at most"),
+        (["fit", "t.csv", "-o", "m", "-s", "window=20", "-s", "d_model=800000000000"], "memory"),
+        (["fit", "t.csv", "-o", "t.csv/m"], "t.csv is no folder that can be written to"),
+        (["evaluate", "labelled.csv", "--window", "²"], "rule"),
+        (["evaluate", "labelled.csv", "--window", "999999"], "window"),
         (["evaluate", "t.csv"], "t.csv has no column Label"),
         (["frobnicate"], "No such command 'frobnicate'"),
         (["score", "MODEL", "t.csv", "--nope"], "No such option"),
@@ -142,6 +149,9 @@ def test_nothing_is_overwritten(run, model, tmp_path):
 def test_mistakes_get_one_red_line(run, model, tmp_path, words, message):
     frame(50).write_csv(tmp_path / "t.csv")
     pl.DataFrame({"x": np.zeros(50)}).write_csv(tmp_path / "other.csv")
+    (tmp_path / "bad.toml").write_text("threshold = {a = 1}")
+    labels = np.arange(50) // 25
+    pl.DataFrame({"score": np.arange(50), "Label": labels}).write_csv(tmp_path / "labelled.csv")
     before = sorted(tmp_path.iterdir())
     code, _, err = run(*(model if word == "MODEL" else word for word in words))
     assert_one_red_line(code, err, message)
@@ -190,8 +200,72 @@ def test_stream_survives_bad_lines(run, model):
     errors = [a["error"] for a in answers if "error" in a]
     assert len(errors) == 3
     assert "expected 3 values as in the header, got 1" in errors[0]
-    assert [a["held"] for a in answers if "held" in a] == [["speed"]]
-    assert "1 values held, 0 rows refused" in err
+    assert [a["step"] for a in answers] == list(range(15, 60)), "a lost row is a row"
+    assert [a["step"] for a in answers if a.get("held") == ["speed"]] == [29]
+    assert "10 values held, 0 rows refused" in err
+
+
+def test_stream_refuses_when_too_many_lines_are_lost(run, model):
+    lines = frame(60, seed=1).write_csv().splitlines()
+    lines[21:25] = ["garbage"] * 4
+    _, out, err = run("stream", model, "--hold-limit", "2", stdin="\n".join(lines))
+    answers = stream_lines(out)
+    steps = [a["step"] for a in answers if "score" in a]
+    assert steps == [*range(15, 22), *range(39, 60)], "the window fills anew behind the gap"
+    assert "6 values held, 2 rows refused" in err
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"speed": 1' + "0" * 400 + ', "yaw_rate": 0, "torque": 0}', "9" * 200_000 + "x,1,2",
+     "NA,NA,NA", "\ufffd\ufffd", '{"speed": "fast"}', "[1,2,3]"],
+)  # fmt: skip
+def test_no_line_ends_the_stream(run, model, line):
+    lines = frame(30, seed=1).write_csv().splitlines()
+    lines[25] = line
+    code, out, _ = run("stream", model, stdin="\n".join(lines))
+    assert code == 0
+    assert [a["step"] for a in stream_lines(out)] == list(range(15, 30))
+
+
+def test_stream_takes_json_with_time_and_label(run, model):
+    rows = waves(20, seed=1).tolist()
+    extra = {"time": 1.0, "Label": 0}
+    text = "\n".join(json.dumps({**extra, **dict(zip(NAMES, r, strict=True))}) for r in rows)
+    assert "error" not in run("stream", model, stdin=text)[1]
+
+
+def test_hold_limit_given_beats_the_saved_one(run, model, tmp_path):
+    text = frame(20, seed=1).write_csv()
+    run("stream", model, "--state", "s.json", "--hold-limit", "3", stdin=text)
+    run("stream", model, "--state", "s.json", stdin="")
+    assert json.loads((tmp_path / "s.json").read_text())["hold_limit"] == 3
+    run("stream", model, "--state", "s.json", "--hold-limit", "0", stdin="")
+    assert json.loads((tmp_path / "s.json").read_text())["hold_limit"] == 0
+
+
+def test_a_terminated_stream_saves_its_state(model, tmp_path):
+    import signal
+    import subprocess
+
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "axonad", "stream", str(model), "--state", "s.json"],
+        cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        process.stdin.write(frame(20, seed=1).write_csv())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(5)]
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    assert answers[-1]["step"] == 19
+    assert json.loads((tmp_path / "s.json").read_text())["counts"][0] == 20
+
+
+def test_device_can_be_chosen_when_scoring(run, model, tmp_path):
+    frame(50).write_csv(tmp_path / "x.csv")
+    code, _, err = run("score", model, "x.csv", "-o", "s.csv", "--device", "cuda:77")
+    assert_one_red_line(code, err, "device 'cuda:77'")
+    assert run("score", model, "x.csv", "-o", "s.csv", "--device", "cpu")[0] == 0
 
 
 def test_stream_state_continues(run, model, tmp_path):
@@ -214,7 +288,7 @@ def test_stream_alarms_only(run, model):
 def test_stream_too_short_says_so(run, model):
     code, out, err = run("stream", model, stdin=frame(5).write_csv())
     assert (code, out) == (0, "")
-    assert "only 5 rows came; the first score needs 16" in err
+    assert "note: only 5 rows came; the first score needs 16" in err
 
 
 def test_evaluate_prints_and_writes(run, tmp_path):

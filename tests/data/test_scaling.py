@@ -30,6 +30,19 @@ def test_causal_rules_know_the_training_series_only(rule):
     assert np.array_equal(scaler.apply(X)[:60], scaler.apply(changed)[:60])
 
 
+@pytest.mark.parametrize("factor", [1e-12, 1e-3, 1e9])
+def test_soft_rule_knows_no_units(factor):
+    X, Y = rng.normal(5, 2, (300, 2)), rng.normal(5, 9, (100, 2))
+    expected = fit_scaler(X, "soft").apply(Y)
+    got = fit_scaler(X * factor, "soft").apply(Y * factor)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_soft_rule_sees_small_movements_on_a_large_offset():
+    X = 1e6 + 0.1 * rng.normal(size=(300, 1))
+    assert fit_scaler(X, "soft").apply(np.array([[1e6 + 1.0]]))[0, 0] > 4
+
+
 def test_train_rule():
     X = rng.normal(5, 3, (400, 2))
     X[:, 1] = 4.0

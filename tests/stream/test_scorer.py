@@ -98,6 +98,19 @@ def test_rows_by_name_frame_or_position(fitted):
         close(StreamScorer(fitted).push_many(rows)[-1].score, expected)
 
 
+def test_rows_of_a_pandas_frame_are_matched_by_name(fitted):
+    X = pd.DataFrame(waves(20, seed=1), columns=NAMES)
+    expected = StreamScorer(fitted).push_many(X)[-1].score
+    scorer = StreamScorer(fitted)
+    last = [scorer.push(row) for _, row in X[NAMES[::-1]].iterrows()][-1]
+    close(last.score, expected)
+
+
+def test_nothing_pushed_is_nothing_scored(fitted):
+    for nothing in ([], (), np.empty((0, 3))):
+        assert StreamScorer(fitted).push_many(nothing) == []
+
+
 def test_memory_stays_bounded(fitted):
     scorer = StreamScorer(fitted)
     scorer.push_many(waves(3000))
@@ -110,7 +123,7 @@ def test_memory_stays_bounded(fitted):
 # -- missing values ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("missing", [np.nan, np.inf, -np.inf, None])
+@pytest.mark.parametrize("missing", [np.nan, np.inf, -np.inf, None, pd.NA])
 def test_a_missing_value_is_held_and_counted(fitted, missing):
     X = waves(30, seed=1)
     filled = X.copy()
@@ -208,6 +221,10 @@ def test_hold_limit_zero_refuses_at_once(fitted):
         ({"speed": 1, "yaw_rat": 2}, ChannelError, "'yaw_rat' not in model; did you mean"),
         ([[1.0, 2.0, 3.0]], ChannelError, "a row must have 3 values"),
         (5.0, InputError, "a row must hold numbers"),
+        ("123", InputError, "a row must hold numbers"),
+        (["1", "2", "3"], InputError, "a row must hold numbers"),
+        ([10**400, 0, 0], InputError, "a row must hold numbers"),
+        ({1: 2.0}, ChannelError, "channel 1 not in model"),
     ],
 )
 def test_bad_rows_are_refused_and_change_nothing(fitted, row, error, message):
@@ -269,6 +286,14 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
     path.write_text(json.dumps({**document, "buffer": [[1.0]]}))
     with pytest.raises(ModelFileError, match="is damaged"):
         StreamScorer.restore(path, fitted)
+    path.write_text(json.dumps({**document, "buffer": [[1.0, None, 2.0]]}))
+    with pytest.raises(ModelFileError, match="is damaged: its buffer does not hold 3 finite"):
+        StreamScorer.restore(path, fitted)
+    path.write_text(json.dumps({**document, "silent": [0]}))
+    with pytest.raises(ModelFileError, match="is damaged"):
+        StreamScorer.restore(path, fitted)
+    with pytest.raises(NotFittedError):
+        StreamScorer.restore(path, AxonAD(**SMALL))
     path.write_text(path.read_text()[:50])
     with pytest.raises(ModelFileError, match="not valid JSON"):
         StreamScorer.restore(path, fitted)

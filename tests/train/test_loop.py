@@ -50,6 +50,69 @@ def test_without_validation_all_epochs_run():
     assert history.validation == []
 
 
+def naive_epoch(net, loss, optimiser, series, settings):
+    """The paper's epoch, step by step, drawing from the random state in the same order."""
+    count = len(series) - 16 + 1
+    order = torch.randperm(count)
+    tail, span = 7, round(7 * settings.block_fraction)
+    blocks = -(-round(7 * settings.mask_ratio) // span)
+    for first in range(0, count, settings.batch_size):
+        starts = order[first : first + settings.batch_size].tolist()
+        x = torch.stack([series[s : s + 16] for s in starts])
+        where = torch.randint(16 - tail, 16 - span + 1, (len(x), blocks, 1))
+        mask = torch.zeros(len(x), 16)
+        for b in range(len(x)):
+            for block in range(blocks):
+                start = int(where[b, block, 0])
+                mask[b, start : start + span] = 1
+        optimiser.zero_grad()
+        output = net(x)
+        cosine = torch.nn.functional.cosine_similarity(output.predicted, output.target, dim=-1)
+        query = ((1 - cosine).mean(1) * mask).sum() / mask.sum()
+        mse = ((output.reconstruction - x) ** 2).mean()
+        a, b = loss.log_variance
+        total = torch.exp(-a) * mse + a + torch.exp(-b) * query + b
+        total.backward()
+        weights = [p for p in (*net.parameters(), *loss.parameters()) if p.requires_grad]
+        norm = torch.sqrt(sum((p.grad**2).sum() for p in weights))
+        for p in weights:
+            p.grad *= min(1.0, 1.0 / float(norm + 1e-6))
+        optimiser.step()
+        with torch.no_grad():
+            for slow, fast in zip(net.target.parameters(), net.online.parameters(), strict=True):
+                slow.copy_(0.9 * slow + 0.1 * fast)
+
+
+def test_an_epoch_equals_its_naive_twin():
+    """Order, windows, masks, loss, clipping, AdamW with decay on everything, EMA, last batch."""
+    series = 3 * torch.from_numpy(waves(180).astype(np.float32))  # 165 windows: 64, 64, 37
+    settings = config(lr=1e-2, weight_decay=0.1, mask_ratio=0.8, block_fraction=0.3)
+    results = []
+    for twin in (False, True):
+        with seeded(3, CPU):
+            net, loss = AxonNet(NET).train(), loop.WeightedLoss()
+            weights = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
+            if twin:
+                optimiser = torch.optim.AdamW(weights, lr=1e-2, weight_decay=0.1)
+                naive_epoch(net, loss, optimiser, series, settings)
+            else:
+                optimiser = loop.make_optimiser(net, loss, settings)
+                quiet = Progress("", 1, show=False)
+                loop.train_epoch(net, loss, optimiser, series, settings, quiet)
+        results.append([*net.state_dict().values(), loss.log_variance.detach()])
+    for fast, slow in zip(*results, strict=True):
+        torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_is_on_while_training_and_off_while_scoring():
+    net = AxonNet(NET)
+    x = torch.randn(2, 16, 3)
+    net.train()
+    assert not torch.equal(net(x).predicted, net(x).predicted)
+    net.eval()
+    assert torch.equal(net(x).predicted, net(x).predicted)
+
+
 def test_target_follows_after_each_optimiser_step(monkeypatch):
     """After every step: target = m · (target before) + (1 - m) · (weights after that step)."""
     seen = []

@@ -19,7 +19,7 @@ from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
-from axonad.report.figures import draw_scores
+from axonad.report.figures import check_format, draw_scores
 from axonad.threshold import Event
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
@@ -44,6 +44,7 @@ def demo(
     """Generate a drive with faults, fit on its clean half, show which faults were found."""
     figure, table = folder / "demo.png", folder / "scores.csv"
     extra = [folder / "normal.csv", folder / "drive.csv"] if data else []
+    check_format(figure)
     for path in (figure, table, *extra):
         check_target(path, force=force)
     console = out()
@@ -58,10 +59,9 @@ def demo(
     )
     detector = make_detector("AxonAD", epochs=epochs, seed=seed)
     detector.fit(Series(values=drive.values[: drive.train_end], channels=drive.channels))
-    components = detector.components(test)
-    scores = np.sum(list(components.values()), axis=0)
-    alarms = scores > detector.threshold_
-    found = detector.events(test, gap=25)
+    result = detector.explain(test)
+    scores, components, alarms = result.scores, result.components, result.alarms
+    found = result.events(gap=25)
     planted = [(_moved(event, -drive.train_end), event) for event in drive.events]
     _print_planted(planted, scores, alarms, found)
     _print_false_alarms(found, test, detector)

@@ -51,7 +51,7 @@ def evaluate(
     if truth.labels is None:
         raise InputError(f"{truth.name} has no column Label; pass --labels FILE")
     period = None if channel is None else _column(truth, channel)
-    rule: int | str | None = int(window) if window and window.isdigit() else window
+    rule: int | str | None = int(window) if window and window.isdecimal() else window
     result = evaluate_scores(
         _column(scored, column), truth.labels, window=rule, channel=period,
         times=_numeric_times(truth),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from axonad.cli.options import Force, Ignore, LabelColumn, Separator, TimeColumn
 from axonad.cli.terminal import check_target, out
-from axonad.config import parse_assignments, read_toml
+from axonad.config import build, parse_assignments, read_toml
 from axonad.data.series import Series, read
 from axonad.detector import FILES, Detector
 from axonad.errors import InputError
@@ -56,13 +56,8 @@ def fit(
 
 def _make(name: str, config: Path | None, settings: list[str] | None) -> Detector:
     cls = detector_class(name)
-    params: dict[str, Any] = {}
-    if config is not None:
-        params = {k: tuple(v) if isinstance(v, list) else v for k, v in read_toml(config).items()}
-    params |= parse_assignments(cls, settings or [])
-    from axonad.config import build
-
-    return build(cls, params)
+    params = {} if config is None else read_toml(config)
+    return build(cls, params | parse_assignments(cls, settings or []))
 
 
 def _first_rows(series: Series, rows: int | None) -> Series:

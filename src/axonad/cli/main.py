@@ -73,10 +73,19 @@ def main(words: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output went away; nothing is left to tell it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except MemoryError:
-        say_error("not enough memory for this input; score it in parts")
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        say_error("not enough memory; use a smaller window, d_model or batch_size, or fewer rows")
         sys.exit(2)
     except OSError as error:
         say_error(str(error))
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an allocator gave up; torch says so in the words of a RuntimeError."""
+    text = str(error).lower()
+    words = ("out of memory", "not enough memory", "can't allocate memory")
+    return isinstance(error, MemoryError) or any(part in text for part in words)

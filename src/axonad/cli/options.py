@@ -10,6 +10,12 @@ import typer
 ModelFolder = Annotated[
     Path, typer.Argument(help="Folder of a saved detector.", show_default=False)
 ]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device", help="auto, cpu, cuda or mps. Default: as fitted.", show_default=False
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 TimeColumn = Annotated[
     str | None,

@@ -9,10 +9,18 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from axonad.cli.options import Force, Ignore, LabelColumn, ModelFolder, Separator, TimeColumn
+from axonad.cli.options import (
+    Device,
+    Force,
+    Ignore,
+    LabelColumn,
+    ModelFolder,
+    Separator,
+    TimeColumn,
+)
 from axonad.cli.terminal import check_table_target, check_target, out, write_table
 from axonad.data.series import Series, read
-from axonad.detector import Detector
+from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.figures import check_format, draw_scores
 from axonad.threshold import Event
@@ -29,6 +37,7 @@ def score(
         str | None,
         typer.Option(help="center or end of the window. Default: as fitted.", show_default=False),
     ] = None,
+    device: Device = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
     ignore: Ignore = None,
@@ -41,28 +50,22 @@ def score(
         check_format(figure)
         check_target(figure, force=force)
     detector = load(model)
-    if align is not None:
-        detector.set_params(align=align)
+    changes = {"align": align, "device": device}
+    detector.set_params(**{name: value for name, value in changes.items() if value is not None})
     series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
-    scores = detector.decision_function(series)
-    alarms = scores > detector.threshold_
-    events = detector.events(series)
-    write_table(target, _columns(detector, series, scores, alarms))
+    found = detector.explain(series)
     if figure is not None:
-        draw_scores(figure, series=series, scores=scores, threshold=detector.threshold_)
-    _print_events(series, events)
+        draw_scores(figure, series=series, scores=found.scores, threshold=found.threshold)
+    write_table(target, _columns(series, found))
+    _print_events(series, found.events())
     out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
 
 
-def _columns(
-    detector: Detector, series: Series, scores: np.ndarray, alarms: np.ndarray
-) -> dict[str, np.ndarray]:
+def _columns(series: Series, found: Explanation) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {"step": np.arange(len(series))}
     if series.times is not None:
         columns["time"] = series.times
-    columns["score"] = scores
-    columns |= {k: v for k, v in detector.components(series).items() if k not in columns}
-    columns["alarm"] = alarms.astype(np.int8)
+    columns |= {"score": found.scores, **found.components, "alarm": found.alarms.astype(np.int8)}
     if series.labels is not None:
         columns["label"] = series.labels
     return columns

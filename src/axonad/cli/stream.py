@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,37 +12,44 @@ from typing import Annotated, Any
 
 import typer
 
-from axonad.cli.options import ModelFolder
-from axonad.cli.terminal import say_error
-from axonad.data.readers.columns import LABEL_COLUMNS, TIME_COLUMNS
+from axonad.cli.options import Device, ModelFolder
+from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS
 from axonad.errors import InputError, StaleError
 from axonad.registry import load
 from axonad.stream import StreamResult, StreamScorer
+
+SKIPPED = (*TIME_COLUMNS, *LABEL_COLUMNS)
 
 
 def stream(
     model: ModelFolder,
     hold_limit: Annotated[
-        int, typer.Option(min=0, help="Rows in a row a missing value may be held.")
-    ] = 10,
+        int | None,
+        typer.Option(min=0, help="Rows in a row a missing value may be held. Default: 10."),
+    ] = None,
     state: Annotated[
         Path | None,
         typer.Option(help="Continue from this file if it exists, and save to it at the end."),
     ] = None,
     alarms_only: Annotated[bool, typer.Option("--alarms-only", help="Write alarms only.")] = False,
+    device: Device = None,
 ) -> None:
     """Score rows from stdin as they come; write one JSON line per score to stdout.
 
     Rows are CSV (with a header line of channel names, or plain numbers in channel order) or JSON
-    objects, one per line. A row that cannot be used is reported as a line with "error".
+    objects, one per line. A line that cannot be read counts as a row without values: its answer
+    carries "error", and the last values are held in its place.
     """
     detector = load(model)
-    if state is not None and state.exists():
-        scorer = StreamScorer.restore(state, detector)
-    else:
-        scorer = StreamScorer(detector, hold_limit=hold_limit)
+    if device is not None:
+        detector.set_params(device=device)
+    resumed = state is not None and state.exists()
+    scorer = StreamScorer.restore(state, detector) if resumed else StreamScorer(detector)  # type: ignore[arg-type]
+    if hold_limit is not None:
+        scorer.hold_limit = hold_limit
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the state is saved
     try:
-        for row in parse_rows(sys.stdin, detector._names or ()):
+        for row in parse_rows(_lines(), scorer.names):
             answer = _answer(scorer, row)
             if answer is not None and not (alarms_only and not answer.get("alarm", True)):
                 sys.stdout.write(json.dumps(answer) + "\n")
@@ -50,9 +58,17 @@ def stream(
         if state is not None:
             scorer.save(state, overwrite=True)
     if scorer.rows < detector.history:
-        say_error(f"only {scorer.rows} rows came; the first score needs {detector.history}")
+        note = f"only {scorer.rows} rows came; the first score needs {detector.history}"
+        sys.stderr.write(f"note: {note}\n")
     if scorer.held or scorer.refused:
         sys.stderr.write(f"{scorer.held} values held, {scorer.refused} rows refused\n")
+
+
+def _lines() -> Iterable[str]:
+    """Return stdin, with bytes that are no text replaced instead of ending the stream."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin
 
 
 def _answer(scorer: StreamScorer, row: Any) -> dict[str, Any] | None:
@@ -61,10 +77,21 @@ def _answer(scorer: StreamScorer, row: Any) -> dict[str, Any] | None:
         if isinstance(row, InputError):
             raise row
         result = scorer.push(row)
+    except StaleError as error:
+        return {"step": scorer.rows - 1, "error": str(error)}
     except InputError as error:
-        step = scorer.rows - 1 if isinstance(error, StaleError) else scorer.rows
-        return {"step": step, "error": str(error)}
+        return _answer_lost(scorer, str(error))
     return None if result is None else _as_dict(result)
+
+
+def _answer_lost(scorer: StreamScorer, reason: str) -> dict[str, Any]:
+    """Count an unusable row as one without values, so that no window closes over the gap."""
+    try:
+        result = scorer.push([None] * scorer.detector.n_features_in_)
+    except StaleError as error:
+        return {"step": scorer.rows - 1, "error": f"{reason}; {error}"}
+    answer = {"step": scorer.rows - 1} if result is None else _as_dict(result)
+    return answer | {"error": reason}
 
 
 def _as_dict(result: StreamResult) -> dict[str, Any]:
@@ -79,7 +106,7 @@ def parse_rows(lines: Iterable[str], names: Sequence[str] = ()) -> Iterator[Any]
     """Yield rows from CSV or JSON lines: mappings where names are known, else lists of values.
 
     A line that is neither becomes an InputError in its place, so that one bad line does not end a
-    stream. Time and label columns of a CSV header are left out.
+    stream. Time and label columns are left out.
     """
     header: list[str] | None = None
     first = True
@@ -90,7 +117,11 @@ def parse_rows(lines: Iterable[str], names: Sequence[str] = ()) -> Iterator[Any]
         if text.startswith("{"):
             yield _parse_json(text)
             continue
-        cells = next(csv.reader([text]))
+        try:
+            cells = next(csv.reader([text]))
+        except csv.Error as error:
+            yield InputError(f"not a CSV line: {error}")
+            continue
         if first and _is_header(cells, names):
             header = cells
         else:
@@ -101,28 +132,27 @@ def parse_rows(lines: Iterable[str], names: Sequence[str] = ()) -> Iterator[Any]
 def _is_header(cells: list[str], names: Sequence[str]) -> bool:
     """Say whether a first line names columns: no numbers in it, or just the model's own names."""
     if not any(_number(cell) is not None for cell in cells):
-        return True
-    skip = (*TIME_COLUMNS, *LABEL_COLUMNS)
-    return bool(names) and {c for c in cells if c.lower() not in skip} == set(names)
+        return not all(cell.strip() in MISSING for cell in cells)
+    return bool(names) and {c for c in cells if c.lower() not in SKIPPED} == set(names)
 
 
 def _parse_json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
+        row = json.loads(text)
+    except (ValueError, RecursionError) as error:
         return InputError(f"not a JSON object: {error}")
+    return {name: value for name, value in row.items() if name.lower() not in SKIPPED}
 
 
 def _parse_cells(cells: list[str], header: list[str] | None) -> Any:
     if header is not None and len(cells) != len(header):
         return InputError(f"expected {len(header)} values as in the header, got {len(cells)}")
-    skip = (*TIME_COLUMNS, *LABEL_COLUMNS)
     values: list[float | None] = []
     names: list[str] = []
     for i, cell in enumerate(cells):
-        if header is not None and header[i].lower() in skip:
+        if header is not None and header[i].lower() in SKIPPED:
             continue
-        if cell.strip() == "":
+        if cell.strip() in MISSING:
             values.append(None)
         elif (number := _number(cell)) is not None:
             values.append(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,9 @@ def check_target(path: Path, *, force: bool) -> None:
         raise FileError(f"{path} already exists; choose another name or pass --force")
     if path.is_dir():
         raise FileError(f"{path} is a folder; expected a file name")
+    parent = next(p for p in path.absolute().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise FileError(f"cannot write {path}: {parent} is no folder that can be written to")
 
 
 def check_table_target(path: Path, *, force: bool) -> None:

@@ -101,9 +101,11 @@ def match_channels(X: Matrix, names: Names, *, expected: Names, count: int) -> M
 
 
 def _as_array(X: Any) -> NDArray[Any]:
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
     try:
         return np.asarray(X)
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         raise InputError(f"X cannot be read as an array: {error}") from None
 
 

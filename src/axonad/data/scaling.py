@@ -8,9 +8,10 @@
 ===========  =====================================================================================
 
 The soft rule. A channel's unit is its training standard deviation, but at least a tenth of its
-training range, so that a channel that hardly ever moved does not explode when it moves again, and
-at least a millionth of its magnitude (or of 1, if that is larger). Only the last bound is left for
-a channel that was constant in training: when such a channel moves at all, that is news, and loud.
+training range, so that a channel that hardly ever moved does not explode when it moves again. The
+rule knows no units: a channel in volts scores as it would in nanovolts. Only a channel that was
+constant in training has nothing of its own to go by; its unit is a millionth of its magnitude (or
+of 1, if that is larger): when such a channel moves at all, that is news, and loud.
 What makes loud bearable is the second half of the rule: a value of z units becomes
 3·asinh(z / 3), linear up to a few units and logarithmic far out, so an extreme stays visible
 without drowning every other channel. Both numbers were chosen on the tuning series of TSB-AD.
@@ -30,7 +31,8 @@ from axonad.errors import InputError
 SCALINGS = ("soft", "train", "array")
 TINY = 1e-8  # the paper's code divides by this where a standard deviation is zero
 FLOOR = 0.1  # of a channel's training range: the least unit of a channel that moved
-NOISE = 1e-6  # of a channel's magnitude: the least unit of any channel
+NOISE = 1e-6  # of the magnitude (or of 1) of a channel that never moved: its unit
+ROUNDING = 1e-12  # of a channel's magnitude: smaller movements are rounding of floats
 KNEE = 3.0  # units up to which the soft rule is about linear
 LIMIT = 1e15  # of a scaled value; its square must still fit into float32
 BLOCK = 65_536  # rows scaled at a time, so that no second float64 copy of a long series exists
@@ -67,9 +69,10 @@ def fit_scaler(X: Matrix, rule: str, names: Names = None) -> Scaler:
     if rule != "soft":
         return Scaler(rule, mean, np.where(std == 0, TINY, std))
     low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    magnitude = np.maximum(np.maximum(np.abs(low), np.abs(high)), 1.0)
-    unit = np.maximum(np.maximum(std, FLOOR * (high - low)), NOISE * magnitude)
-    return Scaler(rule, mean, unit)
+    magnitude = np.maximum(np.abs(low), np.abs(high))
+    moved = np.maximum(np.maximum(std, FLOOR * (high - low)), ROUNDING * magnitude)
+    still = NOISE * np.maximum(magnitude, 1.0)
+    return Scaler(rule, mean, np.where(high > low, moved, still))
 
 
 def _mean_std(X: Matrix, names: Names) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

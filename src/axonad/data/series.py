@@ -39,6 +39,7 @@ class Series:
     name: str = "series"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", np.asarray(self.values))
         if self.values.ndim != 2 or self.values.shape[1] != len(self.channels):
             raise InputError(
                 f"values must have shape (time, {len(self.channels)}) to fit the channel names, "

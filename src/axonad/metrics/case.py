@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from axonad.errors import InputError
+from axonad.errors import ConfigError, InputError
 from axonad.metrics.grid import Grid, build_grid
 from axonad.metrics.ranges import (
     BoolArray,
@@ -27,6 +27,7 @@ from axonad.metrics.ranges import (
     sum_above,
 )
 
+LONGEST_WINDOW = 10_000  # or the series length: longer windows cost time and change nothing
 THRESHOLDS = 100  # equally spaced between the lowest and the highest score, as in TSB-AD
 
 Value = TypeVar("Value")
@@ -47,13 +48,15 @@ class Case:
         """Return a case with 100 thresholds between the lowest and the highest score."""
         values = check_scores(scores)
         thresholds = np.linspace(values.min(), values.max(), THRESHOLDS)
-        return cls(_check_both(values, labels, "scores"), window, values, thresholds)
+        truth = _check_both(values, labels, "scores")
+        return cls(truth, _check_window(window, truth.size), values, thresholds)
 
     @classmethod
     def from_alarms(cls, alarms: ArrayLike, labels: ArrayLike, *, window: int = 0) -> Case:
         """Return a case whose alarms are already decided."""
         values = check_binary(alarms, name="alarms").astype(np.float64)
-        return cls(_check_both(values, labels, "alarms"), window, values, np.array([0.5]))
+        truth = _check_both(values, labels, "alarms")
+        return cls(truth, _check_window(window, truth.size), values, np.array([0.5]))
 
     def once(self, build: Callable[[Case], Value]) -> Value:
         """Return ``build(self)``, computed the first time only."""
@@ -200,3 +203,11 @@ def _as_vector(values: ArrayLike, *, name: str) -> np.ndarray[Any, Any]:
     if not vector.size:
         raise InputError(f"{name} must not be empty, got 0 steps")
     return vector
+
+
+def _check_window(window: int, size: int) -> int:
+    """Refuse a window that no series of this length could need."""
+    longest = max(LONGEST_WINDOW, size)
+    if window > longest:
+        raise ConfigError(f"window must be at most {longest} for {size} steps, got {window}")
+    return window

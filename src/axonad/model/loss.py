@@ -8,13 +8,10 @@ from torch.nn.functional import mse_loss, normalize
 
 from axonad.model.net import Output
 
-COSINE_EPS = 1e-8
-
 
 def query_distance(predicted: Tensor, target: Tensor) -> Tensor:
     """Return 1 - cos(q̂, q*) averaged over heads, (B, T) from (B, N, T, d)."""
-    a = normalize(predicted, dim=-1, eps=COSINE_EPS)
-    b = normalize(target, dim=-1, eps=COSINE_EPS)
+    a, b = normalize(predicted, dim=-1), normalize(target, dim=-1)
     return (1 - (a * b).sum(-1)).mean(1)
 
 

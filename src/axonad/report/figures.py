@@ -77,11 +77,12 @@ def draw_scores(
 
 
 def check_format(path: Path) -> None:
-    """Refuse a figure file whose ending cannot be drawn."""
+    """Refuse a figure that cannot be drawn, for its ending or for want of matplotlib."""
     if path.suffix.lower() not in FORMATS:
         raise UnknownNameError(
             f"cannot draw {path.name!r}: its ending must be one of {', '.join(FORMATS)}"
         )
+    _pyplot()
 
 
 def _draw_score(axis: Axes, scores: NDArray[np.float64], threshold: float) -> None:

@@ -74,6 +74,11 @@ class StreamScorer:
         self._silent = np.zeros(detector.n_features_in_, dtype=np.int64)
         self._last: Row | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the channels, empty where the detector was fitted without."""
+        return self._names or ()
+
     def push(self, row: Any) -> StreamResult | None:
         """Take one row; return its score, or None until a window is full.
 
@@ -88,6 +93,7 @@ class StreamScorer:
         if not self._buffer.is_full:
             return None
         scores, components = self.detector._score_ends(self._buffer.rows())
+        self.detector._finite(scores)
         return self._result(self.rows - 1, scores, components, 0, held)
 
     def push_many(self, rows: Any) -> list[StreamResult | None]:
@@ -124,22 +130,27 @@ class StreamScorer:
     def restore(cls, path: str | Path, detector: Detector) -> Self:
         """Return a scorer that continues where the saved one stopped, with the same scores."""
         document = modelfile.read_document(path, kind=KIND, newest=FORMAT)
+        scorer = cls(detector)
+        if document.get("detector") != detector.fingerprint:
+            raise ModelFileError(f"{path} belongs to another detector than the one given")
         try:
-            scorer = cls(detector, hold_limit=document["hold_limit"])
-            if document["detector"] != detector.fingerprint:
-                raise ModelFileError(f"{path} belongs to another detector than the one given")
-            counts = [int(count) for count in document["counts"]]
-            scorer.rows, scorer.scored, scorer.held, scorer.refused = counts
-            scorer._silent[:] = document["silent"]
-            if document["buffer"]:
-                buffer = np.array(document["buffer"], dtype=np.float64)
-                if buffer.ndim != 2 or buffer.shape[1] != detector.n_features_in_:
-                    raise ValueError(f"its buffer has shape {buffer.shape}")
-                scorer._buffer.extend(buffer)
-                scorer._last = buffer[-1]
+            scorer._take_back(document)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{path} is damaged: {error}") from None
         return scorer
+
+    def _take_back(self, document: Mapping[str, Any]) -> None:
+        check_int("hold_limit", document["hold_limit"], low=0)
+        self.hold_limit = document["hold_limit"]
+        counts = [int(count) for count in document["counts"]]
+        self.rows, self.scored, self.held, self.refused = counts
+        silent = np.array(document["silent"], dtype=np.int64)
+        rows = np.array(document["buffer"], dtype=np.float64).reshape(-1, len(silent))
+        if len(silent) != len(self._silent) or not np.isfinite(rows).all():
+            raise ValueError(f"its buffer does not hold {len(self._silent)} finite channels")
+        self._silent = silent
+        self._buffer.extend(rows)
+        self._last = rows[-1].copy() if len(rows) else None
 
     # -- scoring -----------------------------------------------------------------------------
 
@@ -155,6 +166,7 @@ class StreamScorer:
         results: list[StreamResult | None] = [None] * (len(filled) - complete)
         if complete:
             scores, components = self.detector._score_ends(known)
+            self.detector._finite(scores)
             for i in range(complete):
                 row = len(filled) - complete + i
                 results.append(self._result(first + row, scores, components, i, names[row]))
@@ -203,7 +215,7 @@ class StreamScorer:
         if np.isfinite(block).all():
             self.rows += len(block)
             self._silent[:] = 0
-            self._last = block[-1]
+            self._last = block[-1].copy()
             return block, [()] * len(block), None
         filled, names = np.empty_like(block), list[tuple[str, ...]]()
         for row in block:
@@ -241,14 +253,16 @@ class StreamScorer:
 
     def _to_row(self, row: Any) -> Row:
         """Return one row in channel order, missing values as NaN."""
+        if hasattr(row, "to_dict"):  # a row of a pandas frame knows its channels
+            row = row.to_dict() if self._names is not None else row.to_numpy()
         if isinstance(row, Mapping):
             values: Iterable[Any] = self._by_name(row)
         else:
             values = row.tolist() if isinstance(row, np.ndarray) else row
         try:
-            array = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"a row must hold numbers, got {row!r}") from None
+            array = np.array([_number(value) for value in values], dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"a row must hold numbers, got {row!r:.200}") from None
         if array.shape != (self.detector.n_features_in_,):
             shape = array.shape[0] if array.ndim == 1 else array.shape
             raise ChannelError(
@@ -261,15 +275,25 @@ class StreamScorer:
             raise ChannelError("the detector was fitted without channel names; push plain values")
         for name in row:
             if name not in self._names:
-                raise ChannelError(f"channel {name!r} not in model{suggest(name, self._names)}")
+                hint = suggest(str(name), self._names)
+                raise ChannelError(f"channel {name!r} not in model{hint}")
         return [row.get(name) for name in self._names]
 
     def _to_rows(self, rows: Any) -> Row:
-        if isinstance(rows, list | tuple):
-            return np.array([self._to_row(row) for row in rows]).reshape(len(rows), -1)
-        if len(rows) == 0:
-            return np.empty((0, self.detector.n_features_in_))
-        matrix, names = to_matrix(rows)
         count = self.detector.n_features_in_
+        if isinstance(rows, list | tuple):
+            return np.array([self._to_row(row) for row in rows]).reshape(len(rows), count)
+        if hasattr(rows, "__len__") and len(rows) == 0:
+            return np.empty((0, count))
+        matrix, names = to_matrix(rows)
         matched = match_channels(matrix, names, expected=self._names, count=count)
         return matched.astype(np.float64)
+
+
+def _number(value: Any) -> Any:
+    """Return a value of a live row, NaN where there is none; text is no number."""
+    if value is None or type(value).__name__ == "NAType":
+        return np.nan
+    if isinstance(value, str | bytes):
+        raise TypeError(value)
+    return value

@@ -55,16 +55,11 @@ def train(
     one, all epochs run. Reads torch's current random state; wrap the call in ``seeded``.
     """
     loss = WeightedLoss().to(series.device)
-    optimiser = torch.optim.AdamW(
-        [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()],
-        lr=config.lr,
-        weight_decay=config.weight_decay,
-        fused=series.device.type in ("cpu", "cuda"),
-    )
+    optimiser = make_optimiser(net, loss, config)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     for epoch in range(config.epochs):
-        _train_epoch(net, loss, optimiser, series, config, progress)
+        train_epoch(net, loss, optimiser, series, config, progress)
         history.epochs = history.kept_epoch = epoch + 1
         if validation is None:
             continue
@@ -82,7 +77,18 @@ def train(
     return history
 
 
-def _train_epoch(
+def make_optimiser(net: AxonNet, loss: WeightedLoss, config: TrainConfig) -> torch.optim.Optimizer:
+    """Return AdamW over all trained weights, the loss's own two included, decay on all of them."""
+    weights = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
+    return torch.optim.AdamW(
+        weights,
+        lr=config.lr,
+        weight_decay=config.weight_decay,
+        fused=weights[0].device.type in ("cpu", "cuda"),
+    )
+
+
+def train_epoch(
     net: AxonNet,
     loss: WeightedLoss,
     optimiser: torch.optim.Optimizer,

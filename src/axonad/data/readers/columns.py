@@ -13,6 +13,7 @@ from axonad.errors import ChannelError, InputError, suggest
 
 TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
+MISSING = ("", "NA", "N/A", "null", "None")
 
 
 def to_series(

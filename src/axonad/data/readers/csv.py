@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from pathlib import Path
 
 import polars as pl
 
 from axonad.data.frames import check_unique
+from axonad.data.readers.columns import MISSING
 from axonad.errors import FileError, InputError
-
-MISSING = ["", "NA", "N/A", "null", "None"]
 
 
 def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
     """Return the table in a CSV file; the first line names the columns."""
+    if len(separator) != 1:
+        raise InputError(f"separator must be one character, got {separator!r}")
     header = _header(path, separator)
     if len(header) == 1 and ";" in header[0]:
         raise InputError(f"{path.name} seems to be separated by ';'; pass separator=';'")
@@ -25,7 +27,9 @@ def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
             f"{path.name} has no header line: it starts with numbers; put channel names on top"
         )
     try:
-        return pl.read_csv(path, separator=separator, null_values=MISSING, infer_schema_length=None)
+        return pl.read_csv(
+            path, separator=separator, null_values=list(MISSING), infer_schema_length=None
+        )
     except pl.exceptions.NoDataError:
         raise InputError(f"{path.name} is empty") from None
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -35,10 +39,10 @@ def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
 
 def _header(path: Path, separator: str) -> list[str]:
     try:
-        opened = gzip.open if path.name.endswith(".gz") else open
+        opened = gzip.open if path.name.lower().endswith(".gz") else open
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=separator), [])
-    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FileError(f"{path} cannot be read as CSV: {error}") from None
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
