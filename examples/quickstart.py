@@ -11,4 +11,3 @@ alarms = detector.predict(drive.test)  # 0/1, threshold from training scores alo
 print(axonad.evaluate(scores, drive.test_labels, metrics=["VUS-PR", "AUC-PR", "AUC-ROC"]))
 for event in detector.events(drive.test, gap=25, top=2):
     print(f"steps {event.start}–{event.end - 1}: {event.score:.0f}, {', '.join(event.channels)}")
-print([(event.kind, event.start - drive.train_end, event.channels) for event in drive.events])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from axonad.config import check_bool, check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
-from axonad.data.windows import ALIGNMENTS, spread
+from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
@@ -125,7 +125,7 @@ class AxonAD(Detector):
         with seeded(self.seed, device):
             net = AxonNet(self._net_config(X.shape[1])).to(device)
             series, held_out = self._scaled_parts(X, train_rows, device)
-            steps = self.epochs * -(-(len(series) - self.window + 1) // self.batch_size)
+            steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
             with Progress("fitting", steps, show=self.verbose) as progress:
                 self.training_ = train(net, series, held_out, self._train_config(), progress)
         self._net = net.eval().requires_grad_(False)
@@ -133,7 +133,7 @@ class AxonAD(Detector):
             found = self._terms(X, channels=True)
         else:
             found = self._terms(X[:train_rows], channels=True)
-        inside = train_rows - self.window + 1
+        inside = count_windows(train_rows, self.window)
         self._scales = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = RobustScale.fit(found.channels[:inside])
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
@@ -195,7 +195,7 @@ class AxonAD(Detector):
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)
         net = self._net.to(device)
-        windows = len(X) - self.window + 1
+        windows = count_windows(len(X), self.window)
         show = self.verbose and windows > 10 * SCORE_BATCH
         with Progress("scoring", windows, show=show) as progress:
             return window_terms(

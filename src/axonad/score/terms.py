@@ -1,7 +1,8 @@
 """The terms of the score: each a function of a batch of windows, named in one table.
 
 A new term is one function and one line in TERMS; standardisation, combination, ``components`` and
-the explanation see it without change.
+the explanation see it without change. Terms get the reconstruction of the whole window, and the
+queries of its last ``scored_steps`` steps only: the rest are not computed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from axonad.data.windows import count_windows
 from axonad.model.config import NetConfig
 from axonad.model.loss import query_distance
 from axonad.model.net import AxonNet, Output
@@ -51,7 +53,7 @@ def window_terms(
 ) -> WindowTerms:
     """Return every term of every window of a series (n, F)."""
     net.eval()
-    starts = torch.arange(len(series) - net.config.window + 1, device=series.device)
+    starts = torch.arange(count_windows(len(series), net.config.window), device=series.device)
     # Results are allocated before the loop: small tensors kept between the large passing ones
     # would pin the allocator's memory, and a long series would grow without bound.
     terms = {name: torch.empty(len(starts), device=series.device) for name in TERMS}

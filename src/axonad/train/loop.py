@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet
 from axonad.model.windows import gather_windows
@@ -106,7 +107,7 @@ def train_epoch(
         block_fraction=config.block_fraction,
     )
     weights = [p for group in optimiser.param_groups for p in group["params"]]
-    order = torch.randperm(len(series) - window + 1, device=series.device)
+    order = torch.randperm(count_windows(len(series), window), device=series.device)
     for starts in torch.split(order, config.batch_size):
         x = gather_windows(series, starts, window)
         mask = sample_mask(len(x), window=window, plan=plan, device=series.device)
@@ -123,9 +124,10 @@ def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
     """Return the reconstruction error (mean over batches of their mean squared error)."""
     net.eval()
     window = net.config.window
-    batches = torch.split(torch.arange(len(series) - window + 1, device=series.device), batch_size)
+    starts = torch.arange(count_windows(len(series), window), device=series.device)
+    batches = torch.split(starts, batch_size)
     errors = torch.empty(len(batches), device=series.device)  # before the loop: see window_terms
-    for i, starts in enumerate(batches):
-        x = gather_windows(series, starts, window)
+    for i, part in enumerate(batches):
+        x = gather_windows(series, part, window)
         errors[i] = mse_loss(net.reconstruct(x), x)
     return float(errors.mean())
