@@ -302,12 +302,18 @@ def test_evaluate_prints_and_writes(run, tmp_path):
     assert code == 0
     assert "VUS-PR" in out
     assert "chance" in out
+    assert "1 events found, 0 missed" in out
+    assert "per hour" not in out
+    assert "median delay" in out
     written = json.loads((tmp_path / "m.json").read_text())
     assert written["metrics"]["VUS-PR"] == pytest.approx(
         axonad.evaluate(scores, labels, window=20)["VUS-PR"]
     )
     assert run("evaluate", "s.csv", "--labels", "l.csv", "-o", "m.csv")[0] == 0
     assert "VUS-PR" in (tmp_path / "m.csv").read_text()
+    timed = {"t_s": np.arange(500) / 10, "score": scores, "Label": labels}
+    pl.DataFrame(timed).write_csv(tmp_path / "timed.csv")
+    assert "per hour)" in run("evaluate", "timed.csv")[1]
 
 
 def test_list_and_version(run):

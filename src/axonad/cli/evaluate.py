@@ -86,12 +86,16 @@ def _print(result: Evaluation, chance: dict[str, float]) -> None:
         table.add_row(name, f"{value:.4f}", f"{chance[name]:.4f}")
     console.print(table)
     alarms = result.alarms
+    hourly = alarms.false_alarms_per_hour is not None
     console.print(f"VUS window {result.window} ({result.window_source})")
     console.print(
         f"at the best threshold {alarms.threshold:.6g}: precision {alarms.precision:.3f}, "
         f"recall {alarms.recall:.3f}, {alarms.found} events found, {alarms.missed} missed, "
         f"{alarms.false_alarms_per_1000_steps:.2f} false alarms per 1,000 steps"
+        + (f" ({alarms.false_alarms_per_hour:.1f} per hour)" if hourly else "")
     )
+    if alarms.median_delay is not None:
+        console.print(f"median delay of the events found: {alarms.median_delay:.0f} steps")
 
 
 def _write(target: Path, result: Evaluation, chance: dict[str, float]) -> None:
