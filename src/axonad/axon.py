@@ -6,7 +6,7 @@ The only module that knows both the contract and the network.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -154,29 +154,15 @@ class AxonAD(Detector):
         return torch.from_numpy(self._scaler.apply(X)).to(device)
 
     def _net_config(self, channels: int) -> NetConfig:
-        return NetConfig(
-            channels=channels,
-            window=self.window,
-            d_model=self.d_model,
-            heads=self.heads,
-            horizon=self.horizon,
-            tail=self.tail,
-            ema=self.ema,
-            dropout=self.dropout,
-            dilations=self.dilations,
-        )
+        return NetConfig(channels=channels, **self._fields_of(NetConfig))
 
     def _train_config(self) -> TrainConfig:
-        return TrainConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            patience=self.patience,
-            mask_ratio=self.mask_ratio,
-            block_fraction=self.block_fraction,
-            restore_best=self.restore_best,
-        )
+        return TrainConfig(**self._fields_of(TrainConfig))
+
+    def _fields_of(self, cls: type) -> dict[str, Any]:
+        """Return those of our parameters that are fields of the dataclass ``cls``."""
+        ours = self.get_params()
+        return {field.name: ours[field.name] for field in fields(cls) if field.name in ours}
 
     # -- scoring -----------------------------------------------------------------------------
 

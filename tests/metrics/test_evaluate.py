@@ -100,7 +100,9 @@ def test_other_containers_give_the_same(values):
 
 
 def test_pandas_and_polars_columns_are_accepted():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    import pandas
+    import polars
+
     expected = evaluate(SCORES, LABELS)
     assert evaluate(pandas.Series(SCORES), pandas.Series(LABELS)) == expected
     assert evaluate(polars.Series(SCORES), polars.Series(LABELS)) == expected
