@@ -54,10 +54,19 @@ def score(
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
     series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
     found = detector.explain(series)
+    events = found.events(gap=detector.history // 4)  # a flicker of the score is one event
     if figure is not None:
-        draw_scores(figure, series=series, scores=found.scores, threshold=found.threshold)
+        strongest = max(events, key=lambda event: event.score, default=None)
+        draw_scores(
+            figure,
+            series=series,
+            scores=found.scores,
+            threshold=found.threshold,
+            components=found.components,
+            channels=strongest.channels if strongest else (),
+        )
     write_table(target, _columns(series, found))
-    _print_events(series, found.events())
+    _print_events(series, events)
     out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
 
 
