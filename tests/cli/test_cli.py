@@ -93,6 +93,13 @@ def test_score_draws_and_lists_events(run, model, tmp_path):
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_model_without_names_scores_and_draws(run, tmp_path):
+    small = {"window": 16, "d_model": 16, "heads": 2, "tail": 4, "epochs": 1, "device": "cpu"}
+    axonad.AxonAD(**small, contamination=0.1, threshold="quantile").fit(waves(200)).save("m")
+    frame(100, seed=1).write_csv(tmp_path / "x.csv")
+    assert run("score", "m", "x.csv", "-o", "s.csv", "--figure", "s.png")[0] == 0
+
+
 def test_config_file_and_words_agree(run, tmp_path):
     frame(100).write_csv(tmp_path / "t.csv")
     (tmp_path / "c.toml").write_text("window = 8\ntail = 2\nd_model = 8\nheads = 1\nepochs = 9\n")

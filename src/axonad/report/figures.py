@@ -47,10 +47,11 @@ def draw_scores(
     """Draw channels above the score, alarms and known events shaded, to PNG, SVG or PDF.
 
     ``planted`` are known events with whether they were found; without them labels are shaded.
+    ``channels`` are the ones to show, by default those that move most.
     """
     check_format(path)
     plt = _pyplot()
-    shown = list(channels) or _liveliest(series, 4)
+    shown = [name for name in channels if name in series.channels] or _liveliest(series, 4)
     parts = components or {}
     count = len(shown) + 1 + len(parts)
     heights = [1.0] * len(shown) + [2.0] + [1.0] * len(parts)
