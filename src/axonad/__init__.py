@@ -14,8 +14,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from axonad.axon import AxonAD as AxonAD
+    from axonad.data.readers import read as read
     from axonad.data.series import Series as Series
-    from axonad.data.series import read as read
     from axonad.detector import Detector as Detector
     from axonad.errors import AxonADError as AxonADError
     from axonad.metrics import evaluate as evaluate
@@ -34,7 +34,7 @@ _EXPORTS = {
     "list_detectors": "axonad.registry",
     "load": "axonad.registry",
     "make_detector": "axonad.registry",
-    "read": "axonad.data.series",
+    "read": "axonad.data.readers",
 }
 
 __all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604 - the names are strings

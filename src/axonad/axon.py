@@ -173,10 +173,11 @@ class AxonAD(Detector):
         terms = self._standardise(self._terms(X))
         return combine(terms), terms
 
-    def _explain(self, X: Matrix) -> Parts:
-        found = self._terms(X, channels=True)
+    def _explain(self, X: Matrix, *, blame: bool) -> Parts:
+        found = self._terms(X, channels=blame)
         terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
-        return combine(terms), terms, self._aligned(self._channel_scale.apply(found.channels))
+        channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
+        return combine(terms), terms, channels
 
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)

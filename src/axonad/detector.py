@@ -89,7 +89,7 @@ class Detector(ABC):
 
     def components(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Return the named parts the score is made of, each one value per row of ``X``."""
-        return self.explain(X).components
+        return self._explain(self._checked(X), blame=False)[1]
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, and the ``top`` channels."""
@@ -97,7 +97,7 @@ class Detector(ABC):
 
     def explain(self, X: Any) -> Explanation:
         """Return scores, their parts and the channels to blame, all from one pass over ``X``."""
-        scores, components, blame = self._explain(self._checked(X))
+        scores, components, blame = self._explain(self._checked(X), blame=True)
         return Explanation(self._finite(scores), components, blame, self.threshold_, self._names)
 
     @property
@@ -137,8 +137,11 @@ class Detector(ABC):
         """Return score and components of each row that has its full history, none behind it."""
         return self._score(X)[self.history - 1 :], {}
 
-    def _explain(self, X: Matrix) -> Parts:
-        """Return per row the score, its components, and how strange each channel is (or None)."""
+    def _explain(self, X: Matrix, *, blame: bool) -> Parts:
+        """Return per row the score, its components, and how strange each channel is.
+
+        The last is None where it is unknown or ``blame`` was not asked for.
+        """
         scores = self._score(X)
         return scores, {"score": scores}, None
 

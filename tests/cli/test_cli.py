@@ -341,7 +341,7 @@ def test_small_demo(run, tmp_path):
     assert "VUS-PR" in out
     assert (tmp_path / "d" / "demo.png").read_bytes().startswith(b"\x89PNG")
     scores = pl.read_csv(tmp_path / "d" / "scores.csv")
-    assert scores.columns == ["time", "score", "d_rec", "d_q", "alarm", "label"]
+    assert scores.columns == ["step", "time", "score", "d_rec", "d_q", "alarm", "label"]
     assert scores.height == 2000
     code, _, err = run("demo", "--steps", "4000", "--out", "d")
     assert_one_red_line(code, err, "already exists")

@@ -10,19 +10,21 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
+from axonad.cli.evaluate import metric_table
 from axonad.cli.options import Force
+from axonad.cli.score import score_columns
 from axonad.cli.terminal import check_target, out, write_table
 from axonad.data.series import Series
 from axonad.data.telemetry import PlantedEvent, Telemetry, generate_telemetry
-from axonad.detector import Detector
+from axonad.explanation import Explanation
 from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
 from axonad.report.figures import check_format, draw_scores
-from axonad.threshold import Event
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
+GAP = 25  # alarms at most this many steps apart are one event
 CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 
@@ -52,45 +54,51 @@ def demo(
         drive = generate_telemetry(steps=steps, seed=seed)
     test = _test_half(drive)
     if data:
-        _write_data(folder, drive, test)
+        _write_data(folder, drive)
     console.print(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest"
     )
     detector = make_detector("AxonAD", epochs=epochs, seed=seed)
-    detector.fit(Series(values=drive.values[: drive.train_end], channels=drive.channels))
+    detector.fit(Series(values=drive.train, channels=drive.channels))
     result = detector.explain(test)
-    scores, components, alarms = result.scores, result.components, result.alarms
-    found = result.events(gap=25)
-    planted = [(_moved(event, -drive.train_end), event) for event in drive.events]
-    _print_planted(planted, scores, alarms, found)
-    _print_false_alarms(found, test, detector)
-    _print_metrics(scores, drive.labels[drive.train_end :].astype(np.int8))
-    write_table(table, _columns(test, scores, components, alarms))
-    _draw(figure, detector, test, scores, components, [p for p, _ in planted], alarms)
+    planted = [_moved(event, -drive.train_end) for event in drive.events]
+    hits = [bool(result.alarms[event.start : event.end].any()) for event in planted]
+    _print_planted(drive, planted, hits, result)
+    _print_false_alarms(result, drive.test_labels, margin=detector.history // 2)
+    judged = evaluate_scores(result.scores, drive.test_labels, metrics=METRICS)
+    console.print(metric_table(judged, chance_level(drive.test_labels, metrics=METRICS), digits=3))
+    write_table(table, score_columns(test, result))
+    draw_scores(
+        figure,
+        series=test,
+        scores=result.scores,
+        threshold=result.threshold,
+        components=result.components,
+        planted=list(zip(planted, hits, strict=True)),
+        channels=CHANNELS,
+        title="Simulated drive: planted faults found (green) and missed (red), alarms as ticks",
+    )
     console.print(f"wrote {figure} and {table}", markup=False)
 
 
 def _test_half(drive: Telemetry) -> Series:
-    cut = drive.train_end
     return Series(
-        values=drive.values[cut:],
+        values=drive.test,
         channels=drive.channels,
-        labels=drive.labels[cut:].astype(np.int8),
-        times=np.arange(cut, len(drive.values)) / drive.sample_rate,
+        labels=drive.test_labels,
+        times=np.arange(drive.train_end, len(drive.values)) / drive.sample_rate,
         name="simulated drive",
     )
 
 
-def _write_data(folder: Path, drive: Telemetry, test: Series) -> None:
+def _write_data(folder: Path, drive: Telemetry) -> None:
     """Write the clean half and the half with faults as files a user could have recorded."""
-    cut = drive.train_end
-    clean = {name: drive.values[:cut, i] for i, name in enumerate(drive.channels)}
-    faulty = {name: test.values[:, i] for i, name in enumerate(drive.channels)}
-    seconds = np.arange(len(drive.values)) / drive.sample_rate
+    cut, seconds = drive.train_end, np.arange(len(drive.values)) / drive.sample_rate
+    clean = dict(zip(drive.channels, drive.train.T, strict=True))
+    faulty = dict(zip(drive.channels, drive.test.T, strict=True))
     write_table(folder / "normal.csv", {"t_s": seconds[:cut], **clean})
-    labels = drive.labels[cut:]
-    write_table(folder / "drive.csv", {"t_s": seconds[cut:], **faulty, "Label": labels})
+    write_table(folder / "drive.csv", {"t_s": seconds[cut:], **faulty, "Label": drive.test_labels})
 
 
 def _moved(event: PlantedEvent, steps: int) -> PlantedEvent:
@@ -98,87 +106,33 @@ def _moved(event: PlantedEvent, steps: int) -> PlantedEvent:
 
 
 def _print_planted(
-    planted: list[tuple[PlantedEvent, PlantedEvent]],
-    scores: NDArray[np.float64],
-    alarms: NDArray[np.bool_],
-    found: list[Event],
+    drive: Telemetry, planted: list[PlantedEvent], hits: list[bool], result: Explanation
 ) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("steps", "planted fault", "in channels", "found", "score", "blamed first"):
         table.add_column(heading, justify="right" if heading == "score" else "left")
-    for local, event in planted:
-        hit = bool(alarms[local.start : local.end].any())
-        named = [e for e in found if e.start < local.end and local.start < e.end]
-        strongest = max(named, key=lambda e: e.score, default=None)
+    raised = result.events(gap=GAP, top=2)
+    for event, local, hit in zip(drive.events, planted, hits, strict=True):
+        near = [e for e in raised if e.start < local.end and local.start < e.end]
+        strongest = max(near, key=lambda e: e.score, default=None)
         table.add_row(
             f"{event.start}–{event.end - 1}",
             event.kind,
             ", ".join(event.channels),
             "[green]yes[/]" if hit else "[red]no[/]",
-            f"{scores[local.start : local.end].max():.1f}",
-            ", ".join(strongest.channels[:2]) if strongest else "",
+            f"{result.scores[local.start : local.end].max():.1f}",
+            ", ".join(strongest.channels) if strongest else "",
         )
     console = out()
     console.print(table)
-    hits = sum(bool(alarms[local.start : local.end].any()) for local, _ in planted)
-    console.print(f"found {hits} of {len(planted)} planted faults", style="bold")
+    console.print(f"found {sum(hits)} of {len(hits)} planted faults", style="bold")
 
 
-def _print_false_alarms(found: list[Event], test: Series, detector: Detector) -> None:
-    if test.labels is None:
-        return
-    margin = detector.history // 2  # a window that touches a fault may sound before or after it
-    near = np.convolve(test.labels, np.ones(2 * margin + 1), mode="same") > 0
-    false = sum(not near[e.start : e.end].any() for e in found)
+def _print_false_alarms(result: Explanation, labels: NDArray[np.int8], *, margin: int) -> None:
+    """Count events away from every fault; a window that touches one may sound a little early."""
+    near = np.convolve(labels, np.ones(2 * margin + 1), mode="same") > 0
+    false = sum(not near[e.start : e.end].any() for e in result.events(gap=GAP))
     out().print(
-        f"{false} false alarm{'s' if false != 1 else ''} in {len(test) - int(near.sum()):,} "
-        f"normal steps (threshold {detector.threshold_:.2f}, from training scores alone)"
-    )
-
-
-def _print_metrics(scores: NDArray[np.float64], labels: NDArray[np.int8]) -> None:
-    result = evaluate_scores(scores, labels, metrics=METRICS)
-    chance = chance_level(labels, metrics=METRICS)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("metric", "value", "chance"):
-        table.add_column(heading, justify="left" if heading == "metric" else "right")
-    for name in METRICS:
-        table.add_row(name, f"{result[name]:.3f}", f"{chance[name]:.3f}")
-    out().print(table)
-
-
-def _columns(
-    test: Series,
-    scores: NDArray[np.float64],
-    components: dict[str, NDArray[np.float64]],
-    alarms: NDArray[np.bool_],
-) -> dict[str, NDArray[np.generic]]:
-    times = test.times if test.times is not None else np.arange(len(test))
-    return {
-        "time": times,
-        "score": scores,
-        **components,
-        "alarm": alarms.astype(np.int8),
-        "label": test.labels if test.labels is not None else np.zeros(len(test), np.int8),
-    }
-
-
-def _draw(
-    path: Path,
-    detector: Detector,
-    test: Series,
-    scores: NDArray[np.float64],
-    components: dict[str, NDArray[np.float64]],
-    planted: list[PlantedEvent],
-    alarms: NDArray[np.bool_],
-) -> None:
-    draw_scores(
-        path,
-        series=test,
-        scores=scores,
-        threshold=detector.threshold_,
-        components=components,
-        planted=[(event, bool(alarms[event.start : event.end].any())) for event in planted],
-        channels=[name for name in CHANNELS if name in test.channels],
-        title="Simulated drive: planted faults found (green) and missed (red), alarms as ticks",
+        f"{false} false alarm{'s' if false != 1 else ''} in {int((~near).sum()):,} "
+        f"normal steps (threshold {result.threshold:.2f}, from training scores alone)"
     )

@@ -13,7 +13,8 @@ from rich.table import Table
 
 from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out, write_table
-from axonad.data.series import Series, read
+from axonad.data.readers import read
+from axonad.data.series import Series
 from axonad.errors import ChannelError, InputError, UnknownNameError
 from axonad.metrics import Evaluation, chance_level
 from axonad.metrics import evaluate as evaluate_scores
@@ -77,14 +78,19 @@ def _numeric_times(series: Series) -> NDArray[np.generic] | None:
     return series.times
 
 
-def _print(result: Evaluation, chance: dict[str, float]) -> None:
-    console = out()
+def metric_table(result: Evaluation, chance: dict[str, float], *, digits: int = 4) -> Table:
+    """Return every metric beside its chance level as a table to print."""
     table = Table(box=None, pad_edge=False)
     for heading in ("metric", "value", "chance"):
         table.add_column(heading, justify="left" if heading == "metric" else "right")
     for name, value in result.items():
-        table.add_row(name, f"{value:.4f}", f"{chance[name]:.4f}")
-    console.print(table)
+        table.add_row(name, f"{value:.{digits}f}", f"{chance[name]:.{digits}f}")
+    return table
+
+
+def _print(result: Evaluation, chance: dict[str, float]) -> None:
+    console = out()
+    console.print(metric_table(result, chance))
     alarms = result.alarms
     hourly = alarms.false_alarms_per_hour is not None
     console.print(f"VUS window {result.window} ({result.window_source})")

@@ -10,7 +10,8 @@ import typer
 from axonad.cli.options import Force, Ignore, LabelColumn, Separator, TimeColumn
 from axonad.cli.terminal import check_target, out
 from axonad.config import build, parse_assignments, read_toml
-from axonad.data.series import Series, read
+from axonad.data.readers import read
+from axonad.data.series import Series
 from axonad.detector import FILES, Detector
 from axonad.errors import InputError
 from axonad.registry import detector_class

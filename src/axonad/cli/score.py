@@ -19,7 +19,8 @@ from axonad.cli.options import (
     TimeColumn,
 )
 from axonad.cli.terminal import check_table_target, check_target, out, write_table
-from axonad.data.series import Series, read
+from axonad.data.readers import read
+from axonad.data.series import Series
 from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.figures import check_format, draw_scores
@@ -65,12 +66,13 @@ def score(
             components=found.components,
             channels=strongest.channels if strongest else (),
         )
-    write_table(target, _columns(series, found))
+    write_table(target, score_columns(series, found))
     _print_events(series, events)
     out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
 
 
-def _columns(series: Series, found: Explanation) -> dict[str, np.ndarray]:
+def score_columns(series: Series, found: Explanation) -> dict[str, np.ndarray]:
+    """Return what a table of scores holds, one entry per step."""
     columns: dict[str, np.ndarray] = {"step": np.arange(len(series))}
     if series.times is not None:
         columns["time"] = series.times

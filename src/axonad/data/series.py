@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,32 +61,3 @@ class Series:
             times=None if self.times is None else self.times[part],
             name=self.name,
         )
-
-
-def read(
-    path: str | Path,
-    *,
-    label: str | None = None,
-    time: str | None = None,
-    ignore: Sequence[str] = (),
-    separator: str = ",",
-) -> Series:
-    """Return the series in a CSV or Parquet file.
-
-    Parameters
-    ----------
-    path
-        The file; its ending chooses the reader.
-    label
-        Column with 0/1 labels. By default a column named ``Label`` (any case), if there is one.
-    time
-        Column with times. By default a column named ``time``, ``timestamp`` or ``t_s`` (any
-        case), if there is one.
-    ignore
-        Columns to leave out.
-    separator
-        Between the columns of a CSV file.
-    """
-    from axonad.data.readers import read_file
-
-    return read_file(path, label=label, time=time, ignore=ignore, separator=separator)

@@ -21,7 +21,7 @@ READERS = {
 }
 
 
-def read_file(
+def read(
     path: str | Path,
     *,
     label: str | None = None,
@@ -29,7 +29,22 @@ def read_file(
     ignore: Sequence[str] = (),
     separator: str = ",",
 ) -> Series:
-    """Return the series in a file, read by the reader for its ending."""
+    """Return the series in a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file; its ending chooses the reader.
+    label
+        Column with 0/1 labels. By default a column named ``Label`` (any case), if there is one.
+    time
+        Column with times. By default a column named ``time``, ``timestamp`` or ``t_s`` (any
+        case), if there is one.
+    ignore
+        Columns to leave out.
+    separator
+        Between the columns of a CSV file.
+    """
     path = Path(path)
     if not path.exists():
         raise FileError(f"{path} does not exist")
