@@ -28,9 +28,9 @@ from axonad.errors import (
 from axonad.registry import REGISTRY, detector_class
 from axonad.testing import CHECKS
 from tests.conftest import SMALL, waves
+from tests.quick import QUICK
 
 NAMES = ["speed", "yaw_rate", "torque"]
-QUICK = {"AxonAD": SMALL}  # parameters that make a registered detector quick
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -96,6 +96,9 @@ class AxonAD(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
+    parity: ClassVar[Mapping[str, Any]] = {
+        "scaling": "array", "restore_best": False, "align": "center",
+    }  # fmt: skip
 
     @classmethod
     def paper(cls, **params: Any) -> Self:
@@ -104,7 +107,7 @@ class AxonAD(Detector):
         Each array is scaled by its own statistics, the last epoch's weights are used. Scores look
         into the future of the series through the scaling; use the default for anything live.
         """
-        return cls(**{"scaling": "array", "restore_best": False, "align": "center", **params})
+        return cls(**{**cls.parity, **params})
 
     @property
     def history(self) -> int:

@@ -54,6 +54,8 @@ class Detector(ABC):
 
     changeable: ClassVar[frozenset[str]] = frozenset()
     """Parameters that may change after ``fit``, because scoring reads them anew."""
+    parity: ClassVar[Mapping[str, Any]] = {}
+    """Parameters the parity protocol sets: what the published runs used where defaults differ."""
 
     def __post_init__(self) -> None:
         self._check_params()

@@ -19,6 +19,8 @@ class Entry(NamedTuple):
     name: str
     path: str
     summary: str
+    learns_from: str = "prefix"
+    """What TSB-AD fits it on: a clean ``"prefix"``, or the scored ``"series"`` itself."""
 
 
 REGISTRY: tuple[Entry, ...] = (

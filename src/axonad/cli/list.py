@@ -12,7 +12,8 @@ def list_command() -> None:
     """Show every detector."""
     table = Table(box=None, pad_edge=False)
     table.add_column("detector", style="bold")
+    table.add_column("learns from")
     table.add_column("what it looks at")
     for entry in list_detectors():
-        table.add_row(entry.name, entry.summary)
+        table.add_row(entry.name, entry.learns_from, entry.summary)
     out().print(table)

@@ -1,0 +1,1 @@
+"""Benchmarks: suites → jobs → rows, on one machine or many."""
