@@ -25,6 +25,7 @@ class Entry(NamedTuple):
 
 REGISTRY: tuple[Entry, ...] = (
     Entry("AxonAD", "axonad.axon:AxonAD", "reconstruction error and surprised attention queries"),
+    Entry("CNN", "axonad.baselines.cnn:CNN", "error of a convolutional forecast of the next row"),
 )
 
 

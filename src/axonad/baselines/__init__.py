@@ -1,0 +1,1 @@
+"""The detectors AxonAD is compared with, one per file."""
