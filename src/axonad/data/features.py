@@ -1,0 +1,201 @@
+"""Summary features: what a training segment is like, in a few numbers that need no label.
+
+Four groups, each feature a median over the channels that move unless it says otherwise:
+
+===================  ===============================================================================
+``scale``            ``std`` log10 of the standard deviation, in the data's own units ·
+                     ``spread`` how far the channels' ``std`` lie apart (quartile range) ·
+                     ``iqr`` and ``range`` log10 of quartile range and range over the standard
+                     deviation · ``constant`` share of channels that never move
+``shape``            ``skewness`` its absolute value (a sensor's sign is a convention) and
+                     ``kurtosis`` the excess over a Gaussian, both compressed by asinh
+``autocorrelation``  ``lag_1`` … ``lag_100`` biased estimates, so 0 beyond the segment's end ·
+                     ``zero`` log10 of the first lag where it is not positive
+``spectrum``         Hann-windowed segments of 256 steps, half overlapping, averaged ·
+                     ``centroid`` and ``peak`` log10 of the mean and the strongest frequency in
+                     cycles per step, not below one cycle per segment · ``entropy`` 0 one line,
+                     1 white noise · ``low`` share of power below 1/32 cycles per step
+===================  ===============================================================================
+
+A fifth group, ``coupling`` (``correlation``, the mean absolute correlation of two channels), is
+given on request. Features other than ``scale.std`` and ``scale.spread`` know no units, and none
+knows a channel's level. Where no channel moves, all features are 0 except ``scale.constant``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.data.frames import check_finite, to_matrix
+from axonad.data.scaling import ROUNDING
+from axonad.errors import UnknownNameError, suggest
+
+Array = NDArray[np.float64]
+
+GROUPS = ("scale", "shape", "autocorrelation", "spectrum")
+"""The groups of the paper's transfer check."""
+ALL_GROUPS = (*GROUPS, "coupling")
+
+ROWS = 100_000  # of a segment that are read, from its start
+LAGS = (1, 5, 10, 25, 100)
+SEGMENT = 256  # steps per spectrum: frequencies mean the same for short and long segments
+LOW = 1 / 32  # cycles per step; slower than this is "low"
+LEAST_IQR = 1e-3  # standard deviations: a channel at rest nearly always has a quartile range of 0
+DIGITS = 3  # of a power relative to the strongest, by which lines count as equally strong
+
+
+def summarise(X: Any, *, groups: Sequence[str] = GROUPS) -> dict[str, float]:
+    """Return the summary features of a segment (time, channels) as ``{"group.name": value}``.
+
+    Parameters
+    ----------
+    X
+        Array, frame or series; its first 100,000 rows are read. Any length of at least one row.
+    groups
+        Which groups to give, of ``ALL_GROUPS``; the paper's four unless told.
+
+    Returns
+    -------
+    dict
+        Finite numbers, in the order of the groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wave = np.sin(np.arange(2_000) * 2 * np.pi / 16)[:, None]
+    >>> found = summarise(wave)
+    >>> round(1 / 10 ** found["spectrum.peak"]), round(10 ** found["autocorrelation.zero"])
+    (16, 5)
+    """
+    for group in groups:
+        if group not in ALL_GROUPS:
+            hint = suggest(group, ALL_GROUPS) or f"; expected one of {', '.join(ALL_GROUPS)}"
+            raise UnknownNameError(f"no feature group {group!r}{hint}")
+    X, names = to_matrix(X)
+    check_finite(X, names, purpose="the segment")
+    z, log_std = _standardise(X[:ROWS])
+    features: dict[str, float] = {}
+    for group in groups:
+        for name, value in _TABLE[group](z, log_std, X.shape[1]).items():
+            features[f"{group}.{name}"] = value
+    return features
+
+
+def _standardise(X: NDArray[Any]) -> tuple[Array, Array]:
+    """Return the channels that move with mean 0 and deviation 1, and their log10 deviation."""
+    x = X.astype(np.float64)
+    magnitude = np.abs(x).max(axis=0)
+    # a power of two scales without rounding, and keeps the squares of huge numbers finite
+    exponent = np.frexp(magnitude)[1]
+    x = np.ldexp(x, -exponent)
+    moves = np.ptp(x, axis=0) > ROUNDING
+    x, exponent = x[:, moves], exponent[moves]
+    x -= x.mean(axis=0)
+    std = x.std(axis=0)
+    return x / std, np.log10(std) + exponent * np.log10(2.0)
+
+
+def _median(values: Array) -> float:
+    return float(np.median(values)) if values.size else 0.0
+
+
+# ── the groups: standardised channels, their log10 deviation, the number of all channels ──────────
+def _scale(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    low, high = _quartiles(z)
+    spread_low, spread_high = _quartiles(log_std)
+    return {
+        "std": _median(log_std),
+        "spread": float(spread_high - spread_low),
+        "iqr": _median(np.log10(np.maximum(high - low, LEAST_IQR))),
+        "range": _median(np.log10(np.ptp(z, axis=0))),
+        "constant": 1.0 - z.shape[1] / channels,
+    }
+
+
+def _shape(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    square = z * z
+    skewness = (square * z).mean(axis=0)
+    kurtosis = (square * square).mean(axis=0) - 3.0
+    return {
+        "skewness": _median(np.arcsinh(np.abs(skewness))),
+        "kurtosis": _median(np.arcsinh(kurtosis)),
+    }
+
+
+def _autocorrelation(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    lags = np.zeros((len(LAGS), z.shape[1]))
+    zero = np.zeros(z.shape[1])
+    for channel in range(z.shape[1]):  # one at a time: the padded transform is twice the segment
+        correlation = _correlate(z[:, channel])
+        for i, lag in enumerate(LAGS):
+            lags[i, channel] = correlation[lag] if lag < len(correlation) else 0.0
+        # the biased estimates of all lags but 0 sum to -1/2, so one of them is negative
+        zero[channel] = np.log10(np.argmax(correlation <= 0))
+    found = {f"lag_{lag}": _median(values) for lag, values in zip(LAGS, lags, strict=True)}
+    return {**found, "zero": _median(zero)}
+
+
+def _spectrum(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    length = min(SEGMENT, len(z))
+    frequency = np.fft.rfftfreq(length)
+    centroid, entropy, low, peak = np.zeros((4, z.shape[1]))
+    for channel in range(z.shape[1]):
+        power = _power(z[:, channel], length)
+        share = power / power.sum()
+        centroid[channel] = max(share @ frequency, 1 / length)
+        peak[channel] = max(frequency[np.argmax(np.round(power / power.max(), DIGITS))], 1 / length)
+        present = share[share > 0]
+        entropy[channel] = -(present * np.log(present)).sum() / np.log(len(share))
+        low[channel] = share[frequency < LOW].sum()
+    return {
+        "centroid": _median(np.log10(centroid)),
+        "entropy": _median(entropy),
+        "low": _median(low),
+        "peak": _median(np.log10(peak)),
+    }
+
+
+def _coupling(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    if z.shape[1] < 2:
+        return {"correlation": 0.0}
+    pairs = np.triu_indices(z.shape[1], k=1)
+    return {"correlation": float(np.abs(z.T @ z / len(z))[pairs].mean())}
+
+
+_TABLE = {
+    "scale": _scale,
+    "shape": _shape,
+    "autocorrelation": _autocorrelation,
+    "spectrum": _spectrum,
+    "coupling": _coupling,
+}
+
+
+# ── their parts ───────────────────────────────────────────────────────────────────────────────────
+def _quartiles(values: Array) -> tuple[Any, Any]:
+    if not values.size:
+        return np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
+    low, high = np.percentile(values, [25, 75], axis=0)
+    return low, high
+
+
+def _correlate(z: Array) -> Array:
+    """Return the biased autocorrelation of one channel at every lag, exactly 1 at lag 0."""
+    size = 1 << (2 * len(z) - 1).bit_length()
+    product = np.fft.irfft(np.abs(np.fft.rfft(z, size)) ** 2, size)[: len(z)]
+    correlation: Array = product / product[0]
+    # rounding of the transform would otherwise decide where a period's exact zero lies
+    return np.round(correlation, 12)
+
+
+def _power(z: Array, length: int) -> Array:
+    """Return one channel's mean power per frequency; slow wandering counts as frequency 0."""
+    step = max(1, length // 2)
+    parts = np.lib.stride_tricks.sliding_window_view(z, length)[::step]
+    window = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
+    power: Array = (np.abs(np.fft.rfft(parts * window, axis=1)) ** 2).mean(axis=0)
+    return power
