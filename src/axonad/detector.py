@@ -97,10 +97,10 @@ class Detector(ABC):
         """Return the alarms in ``X`` as events: when, how strong, and the ``top`` channels."""
         return self.explain(X).events(gap=gap, top=top)
 
-    def explain(self, X: Any) -> Explanation:
-        """Return scores, their parts and the channels to blame, all from one pass over ``X``."""
-        scores, components, blame = self._explain(self._checked(X), blame=True)
-        return Explanation(self._finite(scores), components, blame, self.threshold_, self._names)
+    def explain(self, X: Any, *, blame: bool = True) -> Explanation:
+        """Return scores, parts and, if asked, the channels to blame, from one pass over ``X``."""
+        scores, parts, channels = self._explain(self._checked(X), blame=blame)
+        return Explanation(self._finite(scores), parts, channels, self.threshold_, self._names)
 
     @property
     def labels_(self) -> NDArray[np.int8]:

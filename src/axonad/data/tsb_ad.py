@@ -1,7 +1,8 @@
 """The TSB-AD benchmark's files: names that carry the split, in a folder or a zip.
 
 A name ``NNN_DATASET_id_K_DOMAIN_tr_N_1st_M.csv`` says that the first N rows are for training and
-the first anomaly begins at row M. The whole series, training rows included, is scored.
+the first anomaly begins at row M. The whole series, training rows included, is scored. Other
+collections in that manner are read too: ``DATASET_WHAT_tr_N_1st_M.csv``.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from axonad.errors import FileError, InputError, UnknownNameError, suggest
 
 V = TypeVar("V")
 NAME = re.compile(
-    r"(?P<number>\d+)_(?P<dataset>[^_]+)_id_(?P<id>\d+)_(?P<domain>[^_]+)"
-    r"_tr_(?P<train>\d+)_1st_(?P<first>\d+)\.csv$"
+    r"(?:(?P<number>\d+)_(?P<dataset>[^_]+)_id_\d+_(?P<domain>[^_]+)|(?P<other>[^\W\d][^_]*)_[^/]+?)"
+    r"_tr_(?P<train>\d+)_1st_(?P<first>\d+)\.csv"
 )
-TUNING = (4, 11, 23, 28, 62, 82, 90, 107, 149, 164)
+TUNING = (
+    4, 11, 23, 28, 40, 49, 62, 72, 82, 90, 107, 113, 120, 126, 131, 140, 149, 164, 178, 195,
+)  # fmt: skip
 """Numbers of the benchmark's tuning series: settings are chosen on these and on nothing else."""
 
 
@@ -33,7 +36,7 @@ class SeriesName:
     """What a file name of the benchmark says."""
 
     file: str
-    number: int
+    number: int | None  # only TSB-AD's own files have one
     dataset: str
     domain: str
     train_rows: int
@@ -44,6 +47,11 @@ class SeriesName:
         """Whether the series is for choosing settings, not for reporting."""
         return self.number in TUNING
 
+    @property
+    def name(self) -> str:
+        """The file name without what it says of the split."""
+        return self.file.rpartition("_tr_")[0]
+
 
 def parse_name(file: str) -> SeriesName:
     """Return what a file name says.
@@ -51,16 +59,16 @@ def parse_name(file: str) -> SeriesName:
     >>> parse_name("002_MSL_id_1_Sensor_tr_500_1st_900.csv").train_rows
     500
     """
-    found = NAME.search(Path(file).name)
+    found = NAME.fullmatch(Path(file).name)
     if found is None:
         raise InputError(
             f"{file!r} is not a TSB-AD name; expected NNN_DATASET_id_K_DOMAIN_tr_N_1st_M.csv"
         )
     return SeriesName(
         file=Path(file).name,
-        number=int(found["number"]),
-        dataset=found["dataset"],
-        domain=found["domain"],
+        number=None if found["number"] is None else int(found["number"]),
+        dataset=found["dataset"] or found["other"],
+        domain=found["domain"] or "",
         train_rows=int(found["train"]),
         first_anomaly=int(found["first"]),
     )
@@ -76,7 +84,8 @@ def list_series(source: str | Path) -> list[SeriesName]:
             files = archive.namelist()
     else:
         raise FileError(f"{source} does not exist; expected a folder or a zip of TSB-AD series")
-    return sorted((parse_name(f) for f in files if NAME.search(f)), key=lambda name: name.file)
+    named = [parse_name(file) for file in files if NAME.fullmatch(Path(file).name)]
+    return sorted(named, key=lambda name: name.file)
 
 
 def read_series(source: str | Path, names: Sequence[SeriesName]) -> Iterator[Series]:

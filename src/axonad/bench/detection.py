@@ -1,0 +1,134 @@
+"""A detection: the scores a detector gave and what they cost, before anybody judges them.
+
+Kept on disk (``--keep-scores``), it lets metrics be computed again without another fit.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad import modelfile
+from axonad.bench.job import Job
+from axonad.bench.machine import (
+    PeakMemory,
+    describe_device,
+    device_memory,
+    packages,
+    reset_device_memory,
+)
+from axonad.bench.sources import Subject
+from axonad.detector import Detector
+from axonad.errors import ConfigError, FileError
+
+KIND = "axonad-detection"
+FORMAT = 1
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detection:
+    """Scores of the steps from ``scored_from`` on, their parts, the threshold, and the cost."""
+
+    scores: Scores
+    parts: dict[str, Scores]
+    threshold: float
+    window: int
+    scaling: str
+    align: str
+    fit_seconds: float
+    score_seconds: float
+    memory_mb: float | None
+    device_memory_mb: float | None
+    device: str
+    threads: int | None
+    packages: str
+    fingerprint: str
+
+
+def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detection:
+    """Fit the job's detector and score its series."""
+    detector = job.make(device=device)
+    if job.protocol.name == "causal" and not detector.is_causal:
+        raise ConfigError(f"{detector!r} is not causal; run it under protocol parity")
+    scored = subject.values[subject.scored_from :]
+    training = scored if job.trained_on == "series" else subject.values[: subject.train_steps]
+    place = _place(detector)
+    reset_device_memory(place)
+    with PeakMemory() as memory:
+        started = time.perf_counter()
+        detector.fit(training)
+        fitted = time.perf_counter()
+        found = detector.explain(scored, blame=False)
+        ended = time.perf_counter()
+    return Detection(
+        scores=found.scores,
+        parts=found.components if len(found.components) > 1 else {},
+        threshold=found.threshold,
+        window=detector.history,
+        scaling=str(getattr(detector, "scaling", "")),
+        align=str(getattr(detector, "align", "")),
+        fit_seconds=round(fitted - started, 4),
+        score_seconds=round(ended - fitted, 4),
+        memory_mb=memory.mb,
+        device_memory_mb=device_memory(place),
+        device=describe_device(place),
+        threads=_threads(detector),
+        packages=packages(),
+        fingerprint=subject.fingerprint,
+    )
+
+
+def save(detection: Detection, folder: Path) -> None:
+    """Write a detection into a folder of its own."""
+    values: dict[str, Any] = {
+        name: getattr(detection, name)
+        for name in Detection.__dataclass_fields__
+        if name not in ("scores", "parts")
+    }
+    arrays = {"scores": detection.scores}
+    arrays |= {f"part.{name}": part for name, part in detection.parts.items()}
+    modelfile.write(
+        folder,
+        names=_files(),
+        document={"kind": KIND, "format": FORMAT, "detection": values},
+        arrays=arrays,
+        overwrite=True,
+    )
+
+
+def read(folder: Path) -> Detection | None:
+    """Return the detection kept in a folder, or None where there is no whole one."""
+    try:
+        document, arrays = modelfile.read(folder, names=_files(), kind=KIND, newest=FORMAT)
+    except FileError:
+        return None
+    parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}
+    return Detection(scores=arrays["scores"], parts=parts, **document["detection"])
+
+
+def _files() -> tuple[str, str]:
+    return "detection.json", "scores.safetensors"
+
+
+def _place(detector: Detector) -> str:
+    """Return the device a detector will run on."""
+    wanted = getattr(detector, "device", None)
+    if wanted is None:
+        return "cpu"
+    from axonad.model.device import resolve_device
+
+    return str(resolve_device(wanted))
+
+
+def _threads(detector: Detector) -> int | None:
+    if not hasattr(detector, "device"):
+        return None
+    import torch
+
+    return int(torch.get_num_threads())

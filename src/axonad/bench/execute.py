@@ -1,0 +1,67 @@
+"""``execute(job) -> Row``: runs anywhere, never raises for what a job did wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from axonad.bench import detection
+from axonad.bench.job import Job
+from axonad.bench.judge import failure, judge
+from axonad.bench.row import Row
+from axonad.bench.sources import Subject, load
+
+OUT_OF_MEMORY = (
+    "out of memory",
+    "not enough memory",
+    "can't allocate memory",
+    "unable to allocate",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Where and within what limits jobs run; none of it changes a score.
+
+    Parameters
+    ----------
+    device
+        For detectors that have the choice; None leaves each its own.
+    scores
+        Folder in which scores are kept, and looked for before fitting; None keeps none.
+    time_limit, memory_limit
+        Seconds and MiB a job may take; None for no limit.
+    """
+
+    device: str | None = None
+    scores: str | None = None
+    time_limit: float | None = None
+    memory_limit: float | None = None
+
+
+def execute(job: Job, setting: Setting | None = None, *, subject: Subject | None = None) -> Row:
+    """Return the row of a job: metrics and cost, or a status and the reason why there are none."""
+    setting = setting or Setting()
+    try:
+        subject = subject or load(job.series)
+        return judge(job, subject, _detection(job, subject, setting))
+    except Exception as error:  # any failure of a job is a result, with its reason
+        status = "memory" if _is_out_of_memory(error) else "failed"
+        return failure(job, status=status, reason=f"{type(error).__name__}: {error}")
+
+
+def _detection(job: Job, subject: Subject, setting: Setting) -> detection.Detection:
+    """Return kept scores of the same fit on the same content, or new ones."""
+    folder = None if setting.scores is None else Path(setting.scores) / job.fit_key
+    kept = None if folder is None else detection.read(folder)
+    if kept is not None and kept.fingerprint == subject.fingerprint:
+        return kept
+    found = detection.detect(job, subject, device=setting.device)
+    if folder is not None:
+        detection.save(found, folder)
+    return found
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in text for words in OUT_OF_MEMORY)

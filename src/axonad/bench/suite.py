@@ -1,0 +1,237 @@
+"""A suite: which detectors, on what data, with which seeds, under which protocols. A TOML file.
+
+::
+
+    name = "telemetry"
+    seeds = [2024, 2025]
+
+    [data]
+    source = "telemetry"        # or "files" with path and split
+
+    [protocols.parity]          # align, scaling, window: what holds for all detectors
+    [protocols.causal]
+    window = 100
+
+    [[detectors]]
+    name = "AxonAD"
+    params = { window = 50 }    # optional, as are label and protocols
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from axonad.bench import sources
+from axonad.bench.job import Job, Protocol
+from axonad.bench.row import PROTOCOLS
+from axonad.bench.sources import SeriesRef
+from axonad.config import build, check_int, read_toml
+from axonad.errors import ConfigError, FileError, UnknownNameError, suggest
+from axonad.registry import REGISTRY, detector_class
+
+FILE = "suite.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant:
+    """A detector of a suite: its registered name, its name in tables, its own parameters.
+
+    ``protocols`` limits it to some of the suite's protocols.
+    """
+
+    name: str
+    label: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    protocols: tuple[str, ...] = PROTOCOLS
+
+    @property
+    def title(self) -> str:
+        """The name in tables."""
+        return self.label or self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """What a suite file says."""
+
+    name: str
+    title: str = ""
+    seeds: tuple[int, ...] = (2024,)
+    data: Mapping[str, Any]
+    protocols: tuple[Protocol, ...]
+    detectors: tuple[Entrant, ...]
+    time_limit: float | None = None
+    memory_limit: float | None = None
+
+    def jobs(
+        self,
+        *,
+        detectors: Sequence[str] = (),
+        series: Sequence[str] = (),
+        seeds: Sequence[int] = (),
+        protocols: Sequence[str] = (),
+    ) -> list[Job]:
+        """Return all jobs of the suite, or those that fit every choice given.
+
+        ``detectors`` are names or labels (a registered detector the suite does not list is added
+        with its defaults), ``series`` parts of series names.
+        """
+        entrants = self._choose_detectors(detectors)
+        chosen = self._choose_protocols(protocols)
+        refs = _choose_series(sources.find(self.data, seeds=seeds or self.seeds), series)
+        found = [
+            self._job(ref, entrant, protocol, seed)
+            for ref in refs
+            for entrant in entrants
+            for protocol in chosen
+            if protocol.name in entrant.protocols
+            for seed in _seeds(entrant, ref, seeds or self.seeds)
+        ]
+        return list({job.key: job for job in found}.values())
+
+    def _job(self, ref: SeriesRef, entrant: Entrant, protocol: Protocol, seed: int) -> Job:
+        cls = detector_class(entrant.name)
+        params = protocol.settings(cls) | dict(entrant.params)
+        if "seed" in cls.__dataclass_fields__:
+            params["seed"] = seed
+        learns_from = next(e.learns_from for e in REGISTRY if e.name == entrant.name)
+        return Job(
+            suite=self.name,
+            series=ref,
+            detector=entrant.name,
+            label=entrant.title,
+            params=build(cls, params).get_params(),
+            seed=seed,
+            protocol=protocol,
+            trained_on=learns_from if protocol.name == "parity" else "prefix",
+        )
+
+    def _choose_detectors(self, names: Sequence[str]) -> list[Entrant]:
+        chosen = []
+        for name in names:
+            listed = [e for e in self.detectors if name in (e.name, e.title)]
+            if not listed:
+                detector_class(name)  # says "did you mean"
+            chosen += listed or [Entrant(name=name)]
+        return chosen or list(self.detectors)
+
+    def _choose_protocols(self, names: Sequence[str]) -> list[Protocol]:
+        known = [p.name for p in self.protocols]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(
+                    f"suite {self.name} has no protocol {name!r}; it has {', '.join(known)}"
+                )
+        return [p for p in self.protocols if not names or p.name in names]
+
+
+def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
+    """Return the suite in a file or folder, or of a name in ``benchmarks/`` or in the package.
+
+    ``data`` replaces the path of its series; otherwise the suite's own path is looked for beside
+    the current folder, beside the suite and in the folder AXONAD_DATA names.
+    """
+    path = _locate(str(name))
+    table = dict(read_toml(path))
+    try:
+        return _parse(table, path, data)
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def known_suites() -> dict[str, Path]:
+    """Return the suites that have a name: those under ``benchmarks/`` here, then the package's."""
+    packaged = Path(str(files("axonad.bench"))) / "suites"
+    checkout = Path(__file__).parents[3] / "benchmarks"
+    found: dict[str, Path] = {p.stem: p for p in sorted(packaged.glob("*.toml"))}
+    for folder in (checkout, Path("benchmarks")):
+        found |= {p.parent.name: p for p in sorted(folder.glob(f"*/{FILE}"))}
+    return found
+
+
+def _locate(name: str) -> Path:
+    path = Path(name)
+    if path.is_dir() and (path / FILE).is_file():
+        return path / FILE
+    if path.suffix == ".toml":
+        return path
+    known = known_suites()
+    if name in known:
+        return known[name]
+    raise UnknownNameError(
+        f"no suite {name!r}{suggest(name, known)}; known: {', '.join(sorted(known))}, "
+        f"or the path of a {FILE}"
+    )
+
+
+def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
+    limits = dict(table.pop("limits", {}))
+    settings: dict[str, Any] = {
+        **table,
+        "seeds": tuple(table.get("seeds", (2024,))),
+        "data": _with_path(dict(table.get("data", {})), path, data, suite=str(table.get("name"))),
+        "protocols": tuple(
+            build(Protocol, {"name": name, **values})
+            for name, values in dict(table.get("protocols", {})).items()
+        ),
+        "detectors": tuple(build(Entrant, entry) for entry in table.get("detectors", ())),
+        "time_limit": limits.pop("seconds", None),
+        "memory_limit": limits.pop("memory_mb", None),
+    }
+    if limits:
+        raise ConfigError(
+            f"limits has no setting {next(iter(limits))!r}; known: seconds, memory_mb"
+        )
+    for seed in settings["seeds"]:
+        check_int("seeds", seed, low=0)
+    for name in ("protocols", "detectors"):
+        if not settings[name]:
+            raise ConfigError(f"it names no {name}")
+    required = [f.name for f in dataclasses.fields(Suite) if f.default is dataclasses.MISSING]
+    for name in required:
+        if name not in table:
+            raise ConfigError(f"it has no {name!r}")
+    return build(Suite, settings)
+
+
+def _with_path(
+    table: dict[str, Any], suite_file: Path, given: str | Path | None, *, suite: str
+) -> dict[str, Any]:
+    if given is not None and table.get("source") != "files":
+        raise ConfigError(f"suite {suite} makes its own series; leave out --data")
+    if table.get("source") != "files":
+        return table
+    if given is not None:
+        return table | {"path": str(given)}
+    named = Path(str(table.get("path", "")))
+    folders = [Path(), suite_file.parent, Path(os.environ.get("AXONAD_DATA", "."))]
+    for folder in folders:
+        if (folder / named).exists():
+            return table | {"path": str(folder / named)}
+    raise FileError(
+        f"suite {suite} needs {named}, which is not here; pass --data FOLDER_OR_ZIP "
+        "or set AXONAD_DATA to the folder it lies in"
+    )
+
+
+def _choose_series(refs: list[SeriesRef], parts: Sequence[str]) -> list[SeriesRef]:
+    for part in parts:
+        if not any(part in ref.name for ref in refs):
+            raise UnknownNameError(
+                f"no series has {part!r} in its name{suggest(part, [r.name for r in refs])}"
+            )
+    return [ref for ref in refs if not parts or any(part in ref.name for part in parts)]
+
+
+def _seeds(entrant: Entrant, ref: SeriesRef, seeds: Sequence[int]) -> Sequence[int]:
+    """Return the seeds worth running: a generated series has its own, a fixed rule needs one."""
+    if ref.seed is not None:
+        return (ref.seed,)
+    has_seed = "seed" in detector_class(entrant.name).__dataclass_fields__
+    return seeds if has_seed else seeds[:1]
