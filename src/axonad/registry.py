@@ -26,6 +26,14 @@ class Entry(NamedTuple):
 REGISTRY: tuple[Entry, ...] = (
     Entry("AxonAD", "axonad.axon:AxonAD", "reconstruction error and surprised attention queries"),
     Entry("CNN", "axonad.baselines.cnn:CNN", "error of a convolutional forecast of the next row"),
+    Entry("AutoEncoder", "axonad.baselines.auto_encoder:AutoEncoder", "what a bottleneck loses"),
+    Entry("LSTMAD", "axonad.baselines.lstm_ad:LSTMAD", "error of a recurrent forecast of a row"),
+    Entry("USAD", "axonad.baselines.usad:USAD", "reconstruction error of two autoencoders"),
+    Entry("TranAD", "axonad.baselines.tran_ad:TranAD", "error of a row reconstructed twice"),
+    Entry("OmniAnomaly", "axonad.baselines.omni_anomaly:OmniAnomaly", "what a recurrent VAE loses"),
+    Entry("Donut", "axonad.baselines.donut:Donut", "unlikeliness of a row under a VAE of windows"),
+    Entry("FITS", "axonad.baselines.fits:FITS", "error of a row interpolated among frequencies"),
+    Entry("M2N2", "axonad.baselines.m2n2:M2N2", "error of an autoencoder that adapts as it scores"),
 )
 
 

@@ -8,6 +8,11 @@ the device; no tensor of all windows exists.
 
 ``history`` is how many rows a window handed to those three has: ``window``, or one more for a
 forecaster, whose last row is the one it predicts.
+
+Two sets of figures are published under TSB-AD's name. Those of the AxonAD paper come from its
+loader since 2025, which scales each array by its own statistics and credits a window to its middle
+row: the parity protocol. Those of the leaderboard of 2024 come from a loader that left values as
+they are and credited a window to its first row: ``scaling="raw", align="start"`` on top of parity.
 """
 
 from __future__ import annotations
@@ -57,10 +62,10 @@ class NeuralDetector(Detector):
         Keep the weights of the best epoch instead of the last.
     scaling
         ``"soft"`` or ``"train"`` (causal), ``"array"`` (looks into the future), see
-        :mod:`axonad.data.scaling`; or ``"raw"``: values as they come.
+        :mod:`axonad.data.scaling`; or ``"raw"``: values as they come (TSB-AD in 2024).
     align
         Row of a window its score belongs to: ``"end"`` (what a live system sees), ``"center"``, or
-        ``"start"`` (parity alone: TSB-AD's loader for several channels).
+        ``"start"`` (TSB-AD in 2024).
     seed, device, verbose
         Random seed; ``"auto"``, ``"cpu"``, ``"cuda"``, ``"mps"``; a progress bar on terminals.
     """
@@ -81,7 +86,7 @@ class NeuralDetector(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "raw", "align": "start", "restore_best": False,
+        "scaling": "array", "align": "center", "restore_best": False,
     }  # fmt: skip
     lr_schedule: ClassVar[tuple[int, float]] = (5, 0.75)
     """Every so many epochs the learning rate is multiplied by that."""
@@ -268,3 +273,11 @@ class NeuralDetector(Detector):
         check_choice("align", self.align, (*ALIGNMENTS, "start"))
         if not isinstance(self.device, str):
             raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
+
+
+def check_widths(name: str, value: object) -> None:
+    """Refuse a parameter that is not a tuple of positive integers."""
+    if not isinstance(value, tuple) or not value:
+        raise ConfigError(f"{name} must be a tuple of integers, got {value!r}")
+    for width in value:
+        check_int(name, width, low=1)

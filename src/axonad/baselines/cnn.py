@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_int
+from axonad.baselines._neural import NeuralDetector, check_widths
+from axonad.config import check_bool
 from axonad.errors import ConfigError
 
 KERNEL = 3
@@ -68,7 +68,7 @@ class CNN(NeuralDetector):
     tsb_ad: bool = False
 
     parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "raw", "align": "end", "restore_best": False, "tsb_ad": True,
+        "scaling": "array", "align": "end", "restore_best": False, "tsb_ad": True,
     }  # fmt: skip
 
     @property
@@ -89,10 +89,7 @@ class CNN(NeuralDetector):
     def _check_params(self) -> None:
         super()._check_params()
         check_bool("tsb_ad", self.tsb_ad)
-        if not isinstance(self.widths, tuple) or not self.widths:
-            raise ConfigError(f"widths must be a tuple of integers, got {self.widths!r}")
-        for width in self.widths:
-            check_int("widths", width, low=1)
+        check_widths("widths", self.widths)
         rows = self.window
         for _ in self.widths:
             rows = (rows - KERNEL + 1) // 2

@@ -1,0 +1,78 @@
+"""LSTMAD: a recurrent network predicts the next row; the error is the score.
+
+Malhotra, Vig, Shroff, Agarwal: Long short term memory networks for anomaly detection in time
+series. ESANN 2015.
+
+Differs from the paper, as TSB-AD does, in predicting one step ahead with an encoder and a decoder
+of two layers each, and in scoring by the squared error instead of a Gaussian fitted to errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+from torch.nn.functional import gelu, mse_loss
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_int
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → the next row (B, F)."""
+
+    def __init__(self, channels: int, width: int, layers: int) -> None:
+        super().__init__()
+        self.encoder = nn.LSTM(channels, width, layers, batch_first=True)
+        self.decoder = nn.LSTM(channels, width, layers, batch_first=True)
+        self.head = nn.Linear(width, channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the predicted row: one step of the decoder from the encoder's last state."""
+        _, state = self.encoder(x)
+        out, _ = self.decoder(x.new_zeros(len(x), 1, x.shape[2]), state)
+        predicted: Tensor = self.head(gelu(out[:, 0]))
+        return predicted
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LSTMAD(NeuralDetector):
+    """Squared error of a recurrent forecast of each row from the ``window`` rows before it.
+
+    Parameters
+    ----------
+    width, layers
+        Of the encoder and of the decoder.
+    """
+
+    window: int = 150
+    width: int = 20
+    layers: int = 2
+    lr: float = 8e-4
+    align: str = "end"
+
+    parity: ClassVar[Mapping[str, Any]] = {
+        "scaling": "array", "align": "end", "restore_best": False,
+    }  # fmt: skip
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: a window and the row predicted from it."""
+        return self.window + 1
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(channels, self.width, self.layers)
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        return mse_loss(net(x[:, :-1]), x[:, -1])
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        error: Tensor = net(x[:, :-1]) - x[:, -1]
+        return error.square()
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("width", self.width, low=1)
+        check_int("layers", self.layers, low=1)

@@ -1,0 +1,149 @@
+"""M2N2: an autoencoder that follows the trend and keeps learning from what looks normal.
+
+Kim, Park, Choo: When model meets new normals, test-time adaptation for unsupervised time-series
+anomaly detection. AAAI 2024.
+
+Differs from the paper and from TSB-AD in scoring every row by the window that ends with it;
+adaptation keeps their pace, one step per ``batch_size`` windows that do not overlap. Every call
+adapts a copy from the fitted state, so that scoring changes nothing. A score then depends on all
+rows before it and on the rest of its batch: with ``adapt=True`` the detector does not call itself
+causal and cannot run live; ``adapt=False`` can.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from axonad.baselines._neural import NeuralDetector, Scores
+from axonad.config import check_bool, check_float, check_int
+from axonad.data.frames import Matrix
+from axonad.data.windows import count_windows
+from axonad.model.device import resolve_device
+from axonad.model.windows import gather_windows
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → their reconstruction around a level that can follow the series."""
+
+    level: Tensor
+    limit: Tensor
+
+    def __init__(self, channels: int, window: int, latent: int) -> None:
+        super().__init__()
+        size = window * channels
+        half, quarter = max(1, size // 2), max(1, size // 4)
+        self.layers = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(size, half), nn.ReLU(),
+            nn.Linear(half, quarter), nn.ReLU(),
+            nn.Linear(quarter, latent), nn.ReLU(),
+            nn.Linear(latent, quarter), nn.ReLU(),
+            nn.Linear(quarter, half), nn.ReLU(),
+            nn.Linear(half, size),
+        )  # fmt: skip
+        self.register_buffer("level", torch.zeros(channels))
+        self.register_buffer("limit", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return what came back of the windows."""
+        back: Tensor = self.layers(x - self.level)
+        return back.view_as(x) + self.level
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class M2N2(NeuralDetector):
+    """Reconstruction error of an autoencoder that adapts to new normals while it scores.
+
+    Parameters
+    ----------
+    latent
+        Width of the code between encoder and decoder.
+    adapt
+        Follow trend and new normals while scoring.
+    momentum
+        How much of the level stays when it follows the series.
+    limit
+        Steps with an error above this quantile of training errors are not learned from.
+    """
+
+    window: int = 12
+    latent: int = 128
+    adapt: bool = True
+    momentum: float = 0.99
+    limit: float = 0.95
+    epochs: int = 10
+    align: str = "end"
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
+    parity: ClassVar[Mapping[str, Any]] = {
+        **NeuralDetector.parity, "validation": 0.0, "patience": 10,
+    }  # fmt: skip
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether a window's score depends on that window and the training series alone."""
+        return super().is_causal and not self.adapt
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(channels, self.window, self.latent)
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        return mse_loss(net(x), x)
+
+    @torch.no_grad()
+    def _finish(self, net: nn.Module, series: Tensor) -> None:
+        starts = torch.arange(0, len(series) - self.window + 1, self.window, device=series.device)
+        errors = []
+        for part in torch.split(starts, self.score_batch):
+            x = gather_windows(series, part, self.window)
+            errors.append((net(x) - x).square().mean(-1).flatten().cpu().numpy())
+        net.get_buffer("limit").fill_(float(np.quantile(np.concatenate(errors), self.limit)))
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        error: Tensor = net(x)[:, -1] - x[:, -1]
+        return error.square()
+
+    def _score_windows(
+        self, X: Matrix, *, blame: bool = False
+    ) -> tuple[Scores, NDArray[np.float32] | None]:
+        if not self.adapt:
+            return super()._score_windows(X, blame=blame)
+        device = resolve_device(self.device)
+        series = self._tensor(X, device)
+        starts = torch.arange(count_windows(len(X), self.window), device=device)
+        errors = self._follow(copy.deepcopy(self._net).to(device), series, starts)
+        scores = errors.mean(-1).double().cpu().numpy()
+        return scores, errors.cpu().numpy() if blame else None
+
+    @torch.enable_grad()
+    def _follow(self, net: nn.Module, series: Tensor, starts: Tensor) -> Tensor:
+        """Return the error of every window's last row (n, F) while ``net`` adapts in place."""
+        optimiser = torch.optim.SGD(net.requires_grad_(True).parameters(), lr=self.lr)
+        level, limit = net.get_buffer("level"), net.get_buffer("limit")
+        errors = series.new_empty(len(starts), series.shape[1])
+        for part in torch.split(starts, self.batch_size * self.window):
+            x = gather_windows(series, part, self.window)
+            level.lerp_(x.mean((0, 1)), 1 - self.momentum)
+            error = (net(x) - x).square()
+            errors[part] = error[:, -1].detach()
+            step = error.mean(-1)
+            optimiser.zero_grad(set_to_none=True)
+            (step * (step < limit)).mean().backward()
+            optimiser.step()
+        return errors
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("latent", self.latent, low=1)
+        check_bool("adapt", self.adapt)
+        check_float("momentum", self.momentum, low=0, high=1)
+        check_float("limit", self.limit, low=0, high=1)

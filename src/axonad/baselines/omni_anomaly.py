@@ -1,0 +1,96 @@
+"""OmniAnomaly: a recurrent variational autoencoder; what does not come back is the score.
+
+Su, Zhao, Niu, Liu, Sun, Pei: Robust anomaly detection for multivariate time series through
+stochastic recurrent neural network. KDD 2019.
+
+Differs from the paper, as TSB-AD does, in leaving out the state-space model and the flow between
+latent variables, and in squared error instead of a likelihood. Differs from TSB-AD in three things:
+every window is read by itself from a state of zeros (there the rows of a batch's windows are read
+as one another's, from random states), scoring takes the mean of the latent variables instead of a
+draw, and outputs are linear unless ``tsb_ad=True`` asks for the sigmoid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_bool, check_float, check_int
+
+
+def _three_layers(inner: int, width: int, outer: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(inner, width), nn.PReLU(),
+        nn.Linear(width, width), nn.PReLU(),
+        nn.Linear(width, outer),
+    )  # fmt: skip
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → reconstruction, mean and log-variance of the latent variables."""
+
+    def __init__(self, channels: int, width: int, latent: int, *, sigmoid: bool) -> None:
+        super().__init__()
+        self.recurrent = nn.GRU(channels, width, 2, batch_first=True)
+        self.encoder = _three_layers(width, width, 2 * latent)
+        self.decoder = _three_layers(latent, width, channels)
+        self.last = nn.Sigmoid() if sigmoid else nn.Identity()
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Sample the latent variables while training, take their mean otherwise."""
+        mean, log_variance = self.encoder(self.recurrent(x)[0]).chunk(2, dim=-1)
+        z = mean
+        if self.training:
+            z = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+        return self.last(self.decoder(z)), mean, log_variance
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OmniAnomaly(NeuralDetector):
+    """Reconstruction error of windows by a recurrent variational autoencoder.
+
+    Parameters
+    ----------
+    width, latent
+        Of the recurrent and hidden layers, and of the latent variables of each step.
+    beta
+        Weight of the divergence of the latent variables from their prior.
+    tsb_ad
+        Sigmoid outputs (parity).
+    """
+
+    width: int = 32
+    latent: int = 8
+    beta: float = 0.01
+    lr: float = 2e-3
+    weight_decay: float = 1e-5
+    tsb_ad: bool = False
+
+    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
+    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(channels, self.width, self.latent, sigmoid=self.tsb_ad)
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        back, mean, log_variance = net(x)
+        divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance)
+        loss: Tensor = mse_loss(back, x) + self.beta * divergence.sum((1, 2)).mean()
+        return loss
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        error: Tensor = net(x)[0] - x
+        return error.square().mean(1)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("width", self.width, low=1)
+        check_int("latent", self.latent, low=1)
+        check_float("beta", self.beta, low=0)
+        check_bool("tsb_ad", self.tsb_ad)

@@ -1,0 +1,98 @@
+"""USAD: two autoencoders share an encoder; the second also reads what the first gave back.
+
+Audibert, Michiardi, Guyard, Marti, Zuluaga: USAD, unsupervised anomaly detection on multivariate
+time series. KDD 2020.
+
+Differs from the paper, as TSB-AD does, in one optimiser on the sum of the two losses: the
+adversarial terms ±(1 - 1/n)·‖x - AE2(AE1(x))‖² cancel there, and both autoencoders learn to
+reconstruct. Outputs are linear; ``tsb_ad=True`` gives the sigmoid, which suits inputs in 0…1, and
+the weight 1/n of epoch n, which all but disables early stopping, for the published figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_bool, check_float, check_int
+
+
+def _three_layers(inner: int, width: int, outer: int, last: nn.Module) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(inner, width), nn.ReLU(),
+        nn.Linear(width, width), nn.ReLU(),
+        nn.Linear(width, outer), last,
+    )  # fmt: skip
+
+
+class Net(nn.Module):
+    """Windows (B, T·F) → AE1(x), AE2(x); AE2 of AE1(x) with :meth:`twice`."""
+
+    def __init__(self, size: int, width: int, latent: int, *, sigmoid: bool) -> None:
+        super().__init__()
+        self.encoder = _three_layers(size, width, latent, nn.ReLU())
+        last = nn.Sigmoid() if sigmoid else nn.Identity()
+        self.decoder1 = _three_layers(latent, width, size, last)
+        self.decoder2 = _three_layers(latent, width, size, last)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return both reconstructions of the windows."""
+        z = self.encoder(x)
+        return self.decoder1(z), self.decoder2(z)
+
+    def twice(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return AE1(x) and AE2(AE1(x))."""
+        first = self.decoder1(self.encoder(x))
+        return first, self.decoder2(self.encoder(first))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class USAD(NeuralDetector):
+    """Reconstruction error of one autoencoder, and of a second one that reads its output.
+
+    Parameters
+    ----------
+    width, latent
+        Of the hidden layers and of the code between encoder and decoders.
+    alpha
+        Weight of the first autoencoder's error; the rest is that of the second.
+    tsb_ad
+        Sigmoid outputs, and a loss divided by the epoch (parity).
+    """
+
+    width: int = 16
+    latent: int = 5
+    alpha: float = 0.1
+    weight_decay: float = 1e-5
+    epochs: int = 10
+    tsb_ad: bool = False
+
+    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
+    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(self.window * channels, self.width, self.latent, sigmoid=self.tsb_ad)
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        x = x.flatten(1)
+        first, second = net(x)
+        return (mse_loss(first, x) + mse_loss(second, x)) / (epoch + 1 if self.tsb_ad else 1)
+
+    def _window_score(self, net: Any, x: Tensor) -> Tensor:
+        flat = x.flatten(1)
+        first, second = net.twice(flat)
+        error: Tensor = self.alpha * (first - flat).square()
+        error = error + (1 - self.alpha) * (second - flat).square()
+        return error.view_as(x).mean(1)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("width", self.width, low=1)
+        check_int("latent", self.latent, low=1)
+        check_float("alpha", self.alpha, low=0, high=1)
+        check_bool("tsb_ad", self.tsb_ad)
