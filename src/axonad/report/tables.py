@@ -1,0 +1,193 @@
+"""Tables of quality: per detector, per data set, per kind of event, per part of the score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from axonad.bench.row import METRIC_NAMES, Row
+from axonad.errors import InputError, UnknownNameError, suggest
+from axonad.metrics.table import resolve_names
+from axonad.report.grid import Grid, check_rows, collect, collect_with, line_names
+from axonad.report.statistics import Summary, dataset_means, summarise, summarise_grid
+from axonad.report.table import Cell, Column, Line, Table
+
+PAPER_METRICS = (
+    "AUC-PR", "AUC-ROC", "VUS-PR", "VUS-ROC", "PA-F1", "Event-F1", "Range-F1", "Affiliation-F1",
+)  # fmt: skip
+"""The metrics of the paper's main table, in its order."""
+KIND_VALUES = ("VUS-PR", "AUC-PR", "found")
+PARTIAL = "†"
+DETECTOR = Column(heading="detector", style="text")
+SERIES = Column(heading="series", style="count")
+MISSING = Column(heading="missing", style="count")
+
+
+def score_table(
+    rows: Iterable[Row], *, metrics: Sequence[str] | None = None, over: str = "series"
+) -> Table:
+    """Return mean ± standard deviation of every metric, best VUS-PR first.
+
+    ``over="series"`` is the paper's average, ``over="datasets"`` gives each data set one voice.
+    """
+    rows = list(rows)
+    names = resolve_names(PAPER_METRICS if metrics is None else metrics, METRIC_NAMES)
+    if not names:
+        raise InputError("a score table needs at least one metric, got none")
+    columns = {name: summarise(rows, metric=name, over=over) for name in names}
+    first = columns["VUS-PR" if "VUS-PR" in columns else names[0]]
+    lines: list[Line] = []
+    for i in best_first([summary.mean for summary in first]):
+        summary = first[i]
+        cells = [Cell(column[i].mean, (column[i].std,)) for column in columns.values()]
+        sets = [summary.datasets] if over == "datasets" else []
+        lines.append((summary.name, *cells, *sets, summary.series, summary.missing))
+    counted = [Column(heading="data sets", style="count")] if over == "datasets" else []
+    what = "series" if over == "series" else "data sets"
+    return Table(
+        title=f"Mean ± standard deviation over {what}",
+        columns=(
+            DETECTOR,
+            *(Column(heading=name, style="spread", best="max") for name in names),
+            *counted, SERIES, MISSING,
+        ),
+        rows=tuple(lines),
+        notes=(collect(rows, metric=names[0]).setting, *note_gaps(first)),
+    )  # fmt: skip
+
+
+def dataset_table(rows: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
+    """Return the mean of a metric per detector and data set, and the mean of those means."""
+    grid = collect(rows, metric=metric)
+    sizes = {name: grid.datasets.count(name) for name in sorted(set(grid.datasets))}
+    summaries = summarise_grid(grid, over="datasets")
+    lines: list[Line] = []
+    for i in best_first([summary.mean for summary in summaries]):
+        means = dataset_means(grid.values[i], datasets=grid.datasets)
+        partial = {d for d, v in zip(grid.datasets, grid.values[i], strict=True) if math.isnan(v)}
+        cells = [
+            Cell(means.get(d), mark=PARTIAL if d in partial & set(means) else "") for d in sizes
+        ]
+        lines.append((grid.names[i], *cells, summaries[i].mean, summaries[i].missing))
+    shown = [Column(heading=f"{name} ({size})", best="max") for name, size in sizes.items()]
+    notes = [grid.setting, "In brackets: the number of series."]
+    if any(isinstance(cell, Cell) and cell.mark for line in lines for cell in line):
+        notes.append(f"{PARTIAL} some series of the data set are missing and left out.")
+    return Table(
+        title=f"{metric} per data set",
+        columns=(DETECTOR, *shown, Column(heading="mean of sets", best="max"), MISSING),
+        rows=tuple(lines),
+        notes=(*notes, *note_gaps(summaries)),
+    )
+
+
+def kind_table(rows: Iterable[Row], *, value: str = "VUS-PR") -> Table:
+    """Return what each detector makes of each kind of planted event.
+
+    ``value`` is ``"VUS-PR"`` or ``"AUC-PR"`` (mean over series, other kinds masked) or
+    ``"found"``: the share of the events that were found.
+    """
+    if value not in KIND_VALUES:
+        raise UnknownNameError(
+            f"value must be one of {', '.join(KIND_VALUES)}, got {value!r}"
+            f"{suggest(value, KIND_VALUES)}"
+        )
+    kept = check_rows(rows)
+    kinds = sorted({kind for row in kept for kind in row.kinds})
+    if not kinds:
+        raise InputError("no row knows kinds of events; they come from generated series")
+    events = [_kind_grid(kept, kind, "events") for kind in kinds]
+    grids = [_kind_grid(kept, kind, value) for kind in kinds]
+    means = np.array([_kind_means(g, e, value) for g, e in zip(grids, events, strict=True)]).T
+    there = ~np.isnan(means)
+    overall = np.where(there, means, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    overall[~there.any(axis=1)] = np.nan
+    whole = summarise(kept)
+    lines = [
+        (grids[0].names[i], *means[i].tolist(), float(overall[i]), whole[i].missing)
+        for i in best_first(overall.tolist())
+    ]
+    counts = [int(np.nan_to_num(grid.values).max(axis=0).sum()) for grid in events]
+    shown = [Column(heading=f"{k} ({n})", best="max") for k, n in zip(kinds, counts, strict=True)]
+    what = "Share of events found" if value == "found" else value
+    return Table(
+        title=f"{what} per kind of event",
+        columns=(DETECTOR, *shown, Column(heading="mean of kinds", best="max"), MISSING),
+        rows=tuple(lines),
+        notes=(grids[0].setting, "In brackets: the number of events.", *note_gaps(whole)),
+    )
+
+
+def parts_table(rows: Iterable[Row]) -> Table:
+    """Return VUS-PR of the score, of each of its parts alone, and placed at the window's end."""
+    kept = check_rows(rows)
+    naming = line_names(kept)
+    wanted = {naming[row.label, row.protocol] for row in kept if row.parts}
+    parts = {part for row in kept for part in row.parts}
+    if not parts:
+        raise InputError("no row has parts of a score; only detectors with named parts give them")
+    order = sorted(parts, key=lambda part: (part == "end", part != "d_rec", part))
+    whole = summarise(kept)
+    columns = [summarise(kept, metric=f"VUS-PR {part}") for part in order]
+    lines: list[Line] = []
+    partial = False
+    for i in best_first([summary.mean for summary in whole]):
+        if whole[i].name not in wanted:
+            continue
+        fewer = [0 < column[i].series < whole[i].series for column in columns]
+        partial |= any(fewer)
+        cells = [
+            Cell(column[i].mean, mark=PARTIAL if few else "")
+            for column, few in zip(columns, fewer, strict=True)
+        ]
+        lines.append((whole[i].name, whole[i].mean, *cells, whole[i].series, whole[i].missing))
+    notes = [
+        collect(kept, metric="VUS-PR").setting,
+        "Mean over series; end: the score at the window's end.",
+    ]
+    if partial:
+        notes.append(f"{PARTIAL} not every series of the score has this part.")
+    return Table(
+        title="VUS-PR of the score and of its parts",
+        columns=(
+            DETECTOR, Column(heading="score", best="max"),
+            *(Column(heading=part, best="max") for part in order), SERIES, MISSING,
+        ),
+        rows=tuple(lines),
+        notes=(*notes, *note_gaps([s for s in whole if s.name in wanted])),
+    )  # fmt: skip
+
+
+def _kind_grid(rows: Sequence[Row], kind: str, what: str) -> Grid:
+    return collect_with(rows, value=lambda row: row.kinds.get(kind, {}).get(what))
+
+
+def _kind_means(grid: Grid, events: Grid, value: str) -> list[float]:
+    """Return one number per detector: the mean over series, or found events per event."""
+    if value != "found":
+        return [summary.mean for summary in summarise_grid(grid)]
+    totals = np.nansum(np.where(np.isnan(grid.values), np.nan, events.values), axis=1)
+    found = np.nansum(grid.values, axis=1)
+    shares = np.divide(found, totals, out=np.full_like(found, np.nan), where=totals > 0)
+    return [float(share) for share in shares]
+
+
+def best_first(values: Sequence[float]) -> list[int]:
+    """Return positions from the highest value to the lowest; what is missing comes last."""
+    return sorted(range(len(values)), key=lambda i: (math.isnan(values[i]), -values[i]))
+
+
+def note_gaps(summaries: Sequence[Summary]) -> list[str]:
+    """Return notes on what is missing, if anything is."""
+    notes = []
+    if any(summary.missing for summary in summaries):
+        notes.append(
+            "Missing series (failed or not run) are left out, never zero: means with different "
+            "counts are not over the same series."
+        )
+    failed = sum(summary.failed for summary in summaries)
+    if failed:
+        notes.append(f"Failed runs: {failed}.")
+    return notes
