@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 
 from axonad.bench.execute import Setting
@@ -18,7 +18,7 @@ MOST_ON_A_CARD = 12  # small fits that share one graphics card well
 
 def run(
     jobs: Iterable[Job], *, setting: Setting | None = None, workers: int | None = None
-) -> Iterator[Row]:
+) -> Generator[Row]:
     """Yield the rows of jobs as they finish, in the order in which they finish.
 
     The cores are shared out among the workers, so that their threads do not fight. Closing the

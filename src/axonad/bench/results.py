@@ -30,11 +30,13 @@ class Results:
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.folder / LOCK_NAME)
+            self._lock = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
+        _take(self._lock, self.folder)
         _drop_torn_line(self.path)
-        self.rows = read_rows(self.path) if self.path.exists() else []
+        has_rows = self.path.exists() and self.path.stat().st_size > 0
+        self.rows = read_rows(self.path) if has_rows else []
         self._file = self.path.open("a", newline="", encoding="utf-8")
         if self.path.stat().st_size == 0:
             self._write(COLUMNS)
@@ -133,18 +135,16 @@ def _text(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def _lock(path: Path) -> int:
+def _take(lock: int, folder: Path) -> None:
     """Take the folder for this run; the system frees it when the process ends, however it does."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         import fcntl
     except ImportError:  # no such locks on this system
-        return handle
+        return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(handle)
+        os.close(lock)
         raise FileError(
-            f"{path.parent} is in use by another run; wait for it or choose another folder"
+            f"{folder} is in use by another run; wait for it or choose another folder"
         ) from None
-    return handle

@@ -74,13 +74,21 @@ class Worker:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
+            start_new_session=True,  # an interrupt at the terminal is the parent's to handle
         )
         theirs.close()
         self._connection = Connection(ours.detach())
-        if not self._connection.poll(START_LIMIT):
-            raise BrokenPipeError
-        self._connection.recv()  # "ready"
         self._connection.send(self._setting)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while not self._connection.poll(POLL):
+            if self._closed.is_set():
+                raise StoppedError("the worker was closed")
+            if time.monotonic() > deadline:
+                raise BrokenPipeError
+        self._connection.recv()
 
     def _wait(self, job: Job) -> Row:
         limits, started = self._setting, time.monotonic()
@@ -126,8 +134,9 @@ class Worker:
 
 def serve(connection: Any) -> None:
     """Answer every job that comes with its row, until the other side is gone."""
-    connection.send("ready")
     setting: Setting = connection.recv()
+    _warm_up(setting)
+    connection.send("ready")
     known: tuple[SeriesRef, Subject] | None = None
     while True:
         try:
@@ -143,6 +152,18 @@ def serve(connection: Any) -> None:
                 subject = None
         connection.send(execute(job, setting, subject=subject))
         _tidy()
+
+
+def _warm_up(setting: Setting) -> None:
+    """Load what every neural detector loads, so that no job pays for it in time or memory."""
+    import torch
+
+    from axonad.model.device import resolve_device
+
+    weight = torch.zeros(1, device=resolve_device(setting.device or "auto"), requires_grad=True)
+    optimiser = torch.optim.AdamW([weight])
+    weight.sum().backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
 
 
 def _tidy() -> None:

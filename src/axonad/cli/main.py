@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from axonad import __version__
+from axonad.cli.bench import bench_app
 from axonad.cli.demo import demo
 from axonad.cli.evaluate import evaluate
 from axonad.cli.fit import fit
@@ -30,6 +31,7 @@ app.command()(stream)
 app.command()(evaluate)
 app.command("list")(list_command)
 app.command()(demo)
+app.add_typer(bench_app, name="bench")
 
 
 def _version(value: bool) -> None:

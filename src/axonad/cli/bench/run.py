@@ -1,0 +1,128 @@
+"""``axonad bench run``: a suite's jobs, resumed where they stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from axonad.bench.execute import Setting
+from axonad.bench.job import Job
+from axonad.bench.results import Results
+from axonad.bench.row import Row, latest
+from axonad.bench.run import ENGINES, pending, run_jobs
+from axonad.bench.suite import read_suite
+from axonad.cli.bench.live import LiveView
+from axonad.cli.terminal import out
+from axonad.config import check_choice
+
+SCORES = "scores"
+
+
+def run(
+    suite: Annotated[str, typer.Argument(help="Name of a suite, its folder, or a suite.toml.")],
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for the rows. Default: results/SUITE.", show_default=False
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder or zip with the suite's series.", show_default=False)
+    ] = None,
+    detectors: Annotated[
+        list[str] | None, typer.Option("--detectors", "-d", help="Only these; comma or repeat.")
+    ] = None,
+    series: Annotated[
+        list[str] | None, typer.Option(help="Only series with this in their name; comma or repeat.")
+    ] = None,
+    seeds: Annotated[list[str] | None, typer.Option(help="Seeds in place of the suite's.")] = None,
+    protocols: Annotated[
+        list[str] | None, typer.Option("--protocol", "-p", help="Only this protocol.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster: auto, or ray://host:10001.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Jobs at a time. Default: one per core.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda or mps. Default: auto.")] = None,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds per job.")] = None,
+    memory_limit: Annotated[float | None, typer.Option(min=1, help="MiB per job.")] = None,
+    keep_scores: Annotated[
+        bool, typer.Option("--keep-scores", help="Keep scores; with Ray, in a shared folder.")
+    ] = False,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Judge kept scores again, without fitting.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run jobs again whose row is a failure.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the jobs.")] = False,
+) -> None:
+    """Run a suite; what is done already is not done again."""
+    check_choice("engine", engine, ENGINES)
+    found = read_suite(suite, data=data)
+    jobs = found.jobs(
+        detectors=_words(detectors), series=_words(series), protocols=_words(protocols),
+        seeds=[_seed(word) for word in _words(seeds)],
+    )  # fmt: skip
+    if dry_run:
+        _list(jobs)
+        return
+    folder = target or Path("results") / found.name
+    kept = folder.absolute() / SCORES
+    setting = Setting(
+        device=device,
+        scores=str(kept) if keep_scores or rescore or kept.is_dir() else None,
+        time_limit=found.time_limit if time_limit is None else time_limit,
+        memory_limit=found.memory_limit if memory_limit is None else memory_limit,
+    )
+    with Results(folder) as results:
+        todo = pending(
+            jobs, results.rows, retry_failed=retry_failed, rescore=kept if rescore else None
+        )
+        done = len(jobs) - len(todo)
+        rows = run_jobs(
+            todo, results, engine=engine, setting=setting, workers=workers, address=address
+        )
+        with LiveView(total=len(todo), done_before=done) as view, closing(rows):
+            for row in rows:
+                view.show(row)
+        keys = {job.key for job in jobs}
+        _summarise([row for row in latest(results.rows) if row.key in keys], folder)
+
+
+def _words(given: list[str] | None) -> list[str]:
+    return [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
+
+
+def _seed(word: str) -> int:
+    if not word.isdecimal():
+        raise typer.BadParameter(f"seeds must be whole numbers of at least 0, got {word!r}")
+    return int(word)
+
+
+def _list(jobs: Sequence[Job]) -> None:
+    console = out()
+    for job in jobs:
+        console.print(
+            f"{job.key}  {job.series.name}  {job.label}  {job.protocol.name}  seed {job.seed}  "
+            f"trained on {job.trained_on}",
+            markup=False,
+        )
+    console.print(f"{len(jobs)} jobs")
+
+
+def _summarise(rows: Sequence[Row], folder: Path) -> None:
+    console = out()
+    failed = [row for row in rows if not row.is_ok]
+    console.print(f"{len(rows) - len(failed)} of {len(rows)} jobs ok; rows in {folder}/rows.csv")
+    for (label, reason), count in Counter((r.label, r.reason) for r in failed).most_common(5):
+        console.print(f"  {count} x {label}: {reason[:200]}", style="yellow", markup=False)
+    console.print(f"look at them: axonad bench table {folder}", markup=False)

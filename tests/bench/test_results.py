@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from axonad.bench.results import Results, read_rows
+from axonad.bench.row import COLUMNS
+from axonad.bench.run import pending
+from axonad.errors import FileError, InputError
+from tests.bench.jobs import make_job, make_row
+
+FAILED = make_row(key="f", status="timeout", reason='said "no", then\tdied', metrics={})
+
+
+def test_rows_come_back_as_they_went(tmp_path):
+    rows = [make_row(), FAILED, make_row(key="other", alarms={"threshold": 1e-17})]
+    with Results(tmp_path / "new") as results:
+        for row in rows:
+            results.append(row)
+    assert read_rows(tmp_path / "new") == rows
+    assert read_rows(tmp_path / "new" / "rows.csv") == rows
+    assert read_rows(tmp_path / "new" / "rows.parquet") == rows
+
+
+def test_a_row_is_on_the_disk_at_once_and_rows_are_only_added(tmp_path):
+    with Results(tmp_path) as results:
+        results.append(make_row())
+        before = results.path.read_bytes()
+        assert before.count(b"\n") == 2
+    with Results(tmp_path) as results:
+        assert results.rows == [make_row()]
+        results.append(FAILED)
+    assert results.path.read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("cut", [1, 40, 200])
+def test_a_torn_last_line_is_dropped(tmp_path, cut):
+    with Results(tmp_path) as results:
+        results.append(make_row())
+        results.append(make_row(key="torn"))
+    whole = results.path.read_bytes()
+    results.path.write_bytes(whole[:-cut])
+    with Results(tmp_path) as results:
+        assert [row.key for row in results.rows] == [make_row().key]
+        results.append(make_row(key="torn"))
+    assert results.path.read_bytes() == whole
+
+
+def test_even_a_torn_heading(tmp_path):
+    (tmp_path / "rows.csv").write_text(",".join(COLUMNS)[:50])
+    with Results(tmp_path) as results:
+        results.append(make_row())
+    assert read_rows(tmp_path) == [make_row()]
+
+
+def test_one_run_at_a_time(tmp_path):
+    with (
+        Results(tmp_path),
+        pytest.raises(FileError, match="is in use by another run"),
+        Results(tmp_path),
+    ):
+        pass
+    with Results(tmp_path):
+        pass
+
+
+def test_what_is_no_table_of_rows(tmp_path):
+    with pytest.raises(FileError, match="does not exist; expected rows of"):
+        read_rows(tmp_path / "none")
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="its columns differ"):
+        read_rows(tmp_path)
+    (tmp_path / "x.parquet").write_text("no")
+    with pytest.raises(FileError, match="cannot be read"):
+        read_rows(tmp_path / "x.parquet")
+    with Results(tmp_path / "new") as results:
+        results.append(make_row())
+    text = results.path.read_text().replace("causal", "fair")
+    results.path.write_text(text)
+    with pytest.raises(InputError, match=r"rows.csv, row 1: row's protocol must be one of"):
+        read_rows(results.path)
+
+
+def test_what_is_still_to_do(tmp_path):
+    done, failed, new = (make_job(seed=seed) for seed in (1, 2, 3))
+    rows = [
+        make_row(key=done.key),
+        make_row(key=failed.key, status="failed", reason="x", metrics={}),
+    ]
+    jobs = [done, failed, new]
+    assert pending(jobs, rows) == [new]
+    assert pending(jobs, rows, retry_failed=True) == [failed, new]
+    (tmp_path / done.fit_key).mkdir()
+    assert pending(jobs, rows, rescore=tmp_path) == [done, new]
