@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from axonad.report.table import Cell, Column, Table, escape_latex
+from axonad.report.table import Cell, Column, Table, escape_latex, format_p
 
 NAN = math.nan
 TABLE = Table(
@@ -89,3 +89,8 @@ def test_escape_latex_takes_every_special_character():
     assert escape_latex("\\{}$&#^_%~") == (
         r"\textbackslash{}\{\}\$\&\#\textasciicircum{}\_\%\textasciitilde{}"
     )
+
+
+def test_no_p_value_is_nought():
+    assert format_p(0.0) == "<1e-300"
+    assert format_p(0.00099) == "9.9e-4"

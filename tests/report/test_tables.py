@@ -177,7 +177,7 @@ def test_runtime_table():
         ["fast", "1.00", "1.00", "1.0000", "100", "1", "1"],
         ["slow", "15.00", "2.00", "1.0000", "70", "2", "0"],
     ]
-    assert "Run on cpu with 1 threads; cuda:0 with 2 threads." in table.notes
+    assert "Run on cpu (threads: 1); cuda:0 (threads: 2)." in table.notes
     assert "Times of different devices or thread counts do not compare." in table.notes
     with_device = runtime_table([make_row(device_memory_mb=12.0)])
     assert "device MB" in with_device.headings()

@@ -42,6 +42,7 @@ def pairwise_table(
         for c in found
     ]  # fmt: skip
     counts = [Column(heading=h, style="count") for h in ("wins", "losses", "ties")]
+    note = f"† not significant at {SIGNIFICANT} after Holm's correction over the table."
     return Table(
         title=f"{metric}: every detector against {name}",
         columns=(
@@ -59,7 +60,7 @@ def pairwise_table(
             "series won by the detector per series in common; ties are no wins.",
             f"Interval: percentile bootstrap of the mean difference, {resamples} resamples, seed "
             f"{seed}. Left out: series that one of the two lacks.",
-            f"† not significant at {SIGNIFICANT} after Holm's correction over the table.",
+            *([note] if any(c.p_holm >= SIGNIFICANT for c in found) else []),
         ),
     )  # fmt: skip
 

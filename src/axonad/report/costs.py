@@ -103,7 +103,7 @@ def _explain(rows: Sequence[Row]) -> list[str]:
     """Say what the numbers are and where they were taken: machines do not compare."""
     places = sorted(
         {
-            f"{row.device or 'unknown device'} with {row.threads or 'unknown'} threads"
+            f"{row.device or 'unknown device'} (threads: {row.threads or 'unknown'})"
             for row in rows
             if row.is_ok
         }

@@ -14,6 +14,7 @@ from axonad.errors import MissingDependencyError, UnknownNameError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
 BLUE, RED, GREEN, GRAY = "#2171b5", "#cb181d", "#238b45", "#969696"
@@ -50,7 +51,7 @@ def draw_scores(
     ``channels`` are the ones to show, by default those that move most.
     """
     check_format(path)
-    plt = _pyplot()
+    plt = load_pyplot()
     shown = [name for name in channels if name in series.channels] or _liveliest(series, 4)
     parts = components or {}
     count = len(shown) + 1 + len(parts)
@@ -72,8 +73,16 @@ def draw_scores(
     axes[-1, 0].set_xlabel("step")
     axes[-1, 0].set_xlim(0, len(series) - 1)
     figure.suptitle(title or series.name, fontsize=11)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure by its ending and close it; the same figure gives the same bytes."""
+    plt = load_pyplot()
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    with plt.rc_context({"svg.hashsalt": "axonad"}):
+        figure.savefig(path, dpi=130, metadata=undated.get(path.suffix.lower()))
     plt.close(figure)
 
 
@@ -83,7 +92,7 @@ def check_format(path: Path) -> None:
         raise UnknownNameError(
             f"cannot draw {path.name!r}: its ending must be one of {', '.join(FORMATS)}"
         )
-    _pyplot()
+    load_pyplot()
 
 
 def _draw_score(axis: Axes, scores: NDArray[np.float64], threshold: float) -> None:
@@ -133,7 +142,8 @@ def _liveliest(series: Series, most: int) -> list[str]:
     return [series.channels[i] for i in chosen]
 
 
-def _pyplot() -> Any:
+def load_pyplot() -> Any:
+    """Return matplotlib's pyplot, drawing to files alone; say what to install without it."""
     try:
         import matplotlib
 

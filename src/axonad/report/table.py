@@ -111,14 +111,19 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_latex(self) -> str:
-        r"""Return the table in LaTeX (booktabs), the best bold and the second underlined."""
+        r"""Return the table in LaTeX, the best bold and the second underlined.
+
+        It needs the package booktabs, and graphicx where the table is wide.
+        """
         marked = [
             [(self._places(i, 0), r"\textbf{%s}"), (self._places(i, 1), r"\underline{%s}")]
             for i in range(len(self.columns))
         ]
         align = "".join("l" if c.style == "text" else "r" for c in self.columns)
+        wide = len(self.columns) > 7
         lines = [
             r"\begin{table}[htbp]", r"\centering", rf"\caption{{{escape_latex(self.title)}}}",
+            *([r"\resizebox{\textwidth}{!}{%"] if wide else []),
             rf"\begin{{tabular}}{{@{{}}{align}@{{}}}}", r"\toprule",
             _ampersand(escape_latex(heading) for heading in self.headings()), r"\midrule",
         ]  # fmt: skip
@@ -128,7 +133,7 @@ class Table:
                 for places, form in marked[i]:
                     cells[i] = form % text if number in places else cells[i]
             lines.append(_ampersand(cells))
-        lines += [r"\bottomrule", r"\end{tabular}"]
+        lines += [r"\bottomrule", r"\end{tabular}" + "%\n}" * wide]
         lines += [rf"\par\smallskip{{\footnotesize {escape_latex(n)}}}" for n in self.notes]
         return "\n".join([*lines, r"\end{table}"]) + "\n"
 
@@ -198,6 +203,8 @@ def format_p(p: float) -> str:
     >>> format_p(0.0421), format_p(1.24e-5)
     ('0.042', '1.2e-5')
     """
+    if p < 1e-300:
+        return "<1e-300"  # beyond what a float can hold
     if p >= 0.001:
         return f"{p:.3f}"
     digits, power = f"{p:.1e}".split("e")

@@ -1,0 +1,162 @@
+"""Pictures of rows: paired comparisons, time beside quality, ours against published values.
+
+Detectors are lines of a list, never labels in a cloud, so that thirty can be read. Colours are
+Okabe and Ito's, safe for the colour-blind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from axonad.bench.row import Row
+from axonad.report.comparisons import compare_published
+from axonad.report.figures import check_format, load_pyplot, save_figure
+from axonad.report.grid import collect
+from axonad.report.statistics import Comparison, compare, summarise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#000000")
+MARKERS = ("o", "s", "^", "D")
+BLUE, ORANGE, GREEN, GRAY = PALETTE[0], PALETTE[1], PALETTE[2], "#bdbdbd"
+_SHORTEST = 1e-3  # seconds: below this a logarithmic axis says nothing
+
+
+def draw_pairwise(
+    path: Path, *, rows: Iterable[Row], reference: str, metric: str = "VUS-PR"
+) -> None:
+    """Draw wins and losses of every detector against the reference, and median differences."""
+    check_format(path)
+    rows = list(rows)
+    compared = compare(rows, reference=reference, metric=metric)
+    found = [c for c in compared if c.series >= 2]
+    absent = [c.baseline for c in compared if c.series < 2]
+    name = found[0].reference
+    figure, (left, right) = _two_panels(len(found))
+    _list_names(left, [c.baseline for c in found])
+    _draw_wins(left, found)
+    y = np.arange(len(found))
+    medians = [c.median_delta for c in found]
+    right.hlines(y, 0, medians, color=BLUE, alpha=0.5, linewidth=2)
+    right.plot(medians, y, "o", color=BLUE, markersize=5)
+    right.axvline(0, color="black", linewidth=0.8, linestyle="--")
+    right.set_xlabel(f"median {metric} difference\n(negative: {name} is better)", fontsize=9)
+    title = f"{metric}: every detector against {name}"
+    if absent:
+        title += f"; not shown, for want of series: {', '.join(absent)}"
+    _finish(figure, title, collect(rows, metric=metric).setting)
+    save_figure(figure, path)
+
+
+def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
+    start = np.zeros(len(found))
+    for counts, color, text in (
+        ([c.wins for c in found], ORANGE, "detector wins"),
+        ([c.ties for c in found], GRAY, "ties"),
+        ([c.losses for c in found], BLUE, f"{found[0].reference} wins"),
+    ):
+        if any(counts):
+            axis.barh(
+                np.arange(len(found)), counts, left=start, color=color, height=0.7, label=text
+            )
+        start += counts
+    axis.set_xlim(0, start.max())
+    axis.set_xlabel("series", fontsize=9)
+
+
+def draw_runtime(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> None:
+    """Draw mean fit and score time of every detector beside its mean quality, best first."""
+    check_format(path)
+    rows = list(rows)
+    fit = {s.name: s.mean for s in summarise(rows, metric="fit_seconds")}
+    score = {s.name: s.mean for s in summarise(rows, metric="score_seconds")}
+    quality = sorted(summarise(rows, metric=metric), key=lambda s: (math.isnan(s.mean), -s.mean))
+    names = [summary.name for summary in quality]
+    figure, (left, right) = _two_panels(len(names))
+    y = np.arange(len(names))
+    times = [np.maximum([found[name] for name in names], _SHORTEST) for found in (fit, score)]
+    left.hlines(y, np.minimum(*times), np.maximum(*times), color=GRAY, linewidth=1.5, zorder=1)
+    left.plot(times[0], y, "o", color=BLUE, markersize=6, label="fit")
+    left.plot(times[1], y, "D", color=ORANGE, markersize=5, label="score")
+    left.set_xscale("log")
+    left.set_xlabel("seconds per series (mean)", fontsize=9)
+    left.grid(axis="x", color="#dddddd", linewidth=0.6)
+    _list_names(left, names)
+    _draw_quality(right, [summary.mean for summary in quality], metric)
+    _finish(figure, f"Time and {metric}", collect(rows, metric=metric).setting)
+    save_figure(figure, path)
+
+
+def _draw_quality(axis: Axes, means: Sequence[float], metric: str) -> None:
+    lengths = np.nan_to_num(means)
+    axis.barh(np.arange(len(means)), lengths, color=GREEN, height=0.7)
+    for place, (mean, length) in enumerate(zip(means, lengths, strict=True)):
+        text = "–" if math.isnan(mean) else f"{mean:.3f}"
+        axis.text(float(length), float(place), f" {text}", va="center", fontsize=7)
+    axis.set_xlim(0, 1.15 * max(float(lengths.max()), 0.01))
+    axis.set_xlabel(f"{metric} (mean over series)", fontsize=9)
+
+
+def draw_scatter(
+    path: Path,
+    *,
+    rows: Iterable[Row],
+    published: Mapping[str, float],
+    detector: str | None = None,
+    metric: str = "VUS-PR",
+) -> None:
+    """Draw ours against published values, one point per series, coloured by data set."""
+    check_format(path)
+    found = compare_published(rows, published=published, detector=detector, metric=metric)
+    plt = load_pyplot()
+    figure, axis = plt.subplots(figsize=(7.2, 5.4), layout="constrained")
+    axis.plot([0, 1], [0, 1], color=GRAY, linewidth=1, zorder=0)
+    of = np.array(found.datasets)
+    for i, name in enumerate(sorted(set(found.datasets))):
+        axis.plot(
+            found.published[of == name], found.ours[of == name], MARKERS[i // len(PALETTE) % 4],
+            color=PALETTE[i % len(PALETTE)], markersize=6, alpha=0.85, markeredgecolor="white",
+            markeredgewidth=0.5, linestyle="none", label=f"{name} ({(of == name).sum()})",
+        )  # fmt: skip
+    axis.set_xlim(-0.02, 1.02)
+    axis.set_ylim(-0.02, 1.02)
+    axis.set_aspect("equal")
+    axis.set_xlabel(f"{metric}, published")
+    axis.set_ylabel(f"{metric}, ours")
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False, title="data set (series)")
+    far = float(np.abs(found.differences).mean())
+    axis.set_title(
+        f"{found.detector}: mean |difference| {far:.3f} on {len(found.series)} series\n"
+        f"ours {found.ours.mean():.3f}, published {found.published.mean():.3f}",
+        fontsize=10,
+    )
+    figure.supxlabel(found.setting, fontsize=7, color="#555555")
+    save_figure(figure, path)
+
+
+def _two_panels(lines: int) -> tuple[Any, tuple[Axes, Axes]]:
+    plt = load_pyplot()
+    figure, axes = plt.subplots(
+        1, 2, sharey=True, figsize=(9, 1.9 + 0.24 * lines), layout="constrained"
+    )
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8)
+        axis.tick_params(axis="y", length=0)
+    return figure, (axes[0], axes[1])
+
+
+def _list_names(axis: Axes, names: list[str]) -> None:
+    axis.set_yticks(np.arange(len(names)), names, fontsize=8)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _finish(figure: Any, title: str, setting: str) -> None:
+    figure.suptitle(f"{title}\n{setting}", fontsize=9)
+    figure.legend(loc="outside lower left", ncols=3, fontsize=8, frameon=False)
