@@ -1,0 +1,18 @@
+"""scikit-learn, where a baseline needs it: imported on use, missed with a sentence."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from axonad.errors import MissingDependencyError
+
+
+def sklearn(part: str, *, user: str) -> Any:
+    """Return the module ``sklearn.<part>`` for the detector named ``user``."""
+    try:
+        return import_module(f"sklearn.{part}")
+    except ImportError:
+        raise MissingDependencyError(
+            f"{user} needs scikit-learn; install it with: pip install 'axonad[baselines]'"
+        ) from None

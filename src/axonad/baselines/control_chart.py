@@ -1,0 +1,101 @@
+"""ControlChart: a smoothed row's distance from the training mean, in training covariance.
+
+Lowry, Woodall, Champ and Rigdon, "A multivariate exponentially weighted moving average control
+chart", Technometrics 1992: Hotelling's T² of an EWMA. Where we differ: the average ends after
+``history`` rows, where its weights have faded to a thousandth, so that a score depends on a known
+number of rows; the covariance is that of smoothed training rows, which counts their
+autocorrelation in, with a little added to its diagonal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from axonad.config import check_float
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.windows import spread
+from axonad.detector import Detector, Parts
+from axonad.modelfile import Arrays
+
+FADED = 1e-3  # of the newest row's weight: older rows are left out
+BLOCK = 8_192  # rows smoothed at a time
+
+Values = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ControlChart(Detector):
+    """Hotelling's T² of an exponentially weighted moving average of rows.
+
+    Parameters
+    ----------
+    memory
+        Weight of the past: 0 judges each row alone, near 1 averages long and sees small shifts.
+    ridge
+        Added to the covariance's diagonal, as a share of a channel's mean smoothed variance.
+    """
+
+    memory: float = 0.8
+    ridge: float = 1e-3
+
+    @property
+    def history(self) -> int:
+        """Rows the average runs over."""
+        if self.memory == 0:
+            return 1
+        return max(1, int(np.ceil(np.log(FADED) / np.log(self.memory))))
+
+    def _fit(self, X: Matrix, names: Names) -> None:
+        self._scaler = fit_scaler(X, "soft", names)
+        smooth = self._smooth(X)
+        self._mean = smooth.mean(axis=0)
+        centered = smooth - self._mean
+        covariance = centered.T @ centered / len(smooth)
+        floor = max(self.ridge * float(np.trace(covariance)) / len(covariance), 1e-12)
+        self._precision = np.linalg.inv(covariance + floor * np.eye(len(covariance)))
+        self._unit = np.sqrt(np.diag(covariance) + floor)
+
+    def _score(self, X: Matrix) -> Values:
+        return spread(self._score_ends(X)[0], window=self.history, align="end")
+
+    def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
+        away = self._smooth(X) - self._mean
+        return np.einsum("ij,ij->i", away @ self._precision, away), {}
+
+    def _explain(self, X: Matrix, *, blame: bool) -> Parts:
+        scores = self._score(X)
+        if not blame:
+            return scores, {"score": scores}, None
+        away = np.abs(self._smooth(X) - self._mean) / self._unit
+        return scores, {"score": scores}, spread(away, window=self.history, align="end")
+
+    def _smooth(self, X: Matrix) -> Values:
+        """Return the moving average that ends at each row with a full history."""
+        weights = self.memory ** np.arange(self.history)[::-1]
+        weights /= weights.sum()
+        rows = self._scaler.apply(X).astype(np.float64)
+        view = sliding_window_view(rows, self.history, axis=0)
+        blocks = (view[i : i + BLOCK] @ weights for i in range(0, len(view), BLOCK))
+        return np.concatenate(list(blocks))
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays = {"center": self._scaler.center, "scale": self._scaler.unit}
+        return {}, arrays | {"mean": self._mean, "precision": self._precision, "unit": self._unit}
+
+    def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        self._scaler = Scaler("soft", arrays["center"], arrays["scale"])
+        self._mean, self._precision, self._unit = (
+            arrays[name] for name in ("mean", "precision", "unit")
+        )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_float("memory", self.memory, low=0, high=0.999)
+        check_float("ridge", self.ridge, above=0)

@@ -1,0 +1,71 @@
+"""HBOS: how empty the histogram bins are that a row's values fall into.
+
+Goldstein and Dengel, "Histogram-based outlier score (HBOS)", KI 2012. The settings are TSB-AD's,
+whose values it gives on the array it was fitted on. Where we differ: a channel's histogram is
+counted batch by batch, and ``window`` and ``units`` are parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from axonad.baselines._windowed import Values, WindowedDetector
+from axonad.config import check_float, check_int
+from axonad.data.frames import Matrix
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class HBOS(WindowedDetector):
+    """Sum over channels of −log₂(histogram density + ``alpha``).
+
+    Parameters
+    ----------
+    bins
+        Bins of equal width per channel.
+    alpha
+        Added to a density, so that an empty bin has a finite score.
+    tolerance
+        Share of a bin's width by which a value may lie beyond the outermost bin and still count as
+        in it; farther out it counts as in the emptiest bin.
+    window, units, align
+        See :mod:`axonad.baselines._windowed`.
+    """
+
+    bins: int = 30
+    alpha: float = 0.1
+    tolerance: float = 0.5
+
+    learned: ClassVar[tuple[str, ...]] = ("_edges", "_strangeness")
+
+    def _learn(self, X: Matrix) -> None:
+        low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)
+        high = np.max([batch.max(axis=0) for batch in self._batches(X)], axis=0)
+        still = low == high  # numpy's histogram gives a constant a range of 1
+        low, high = np.where(still, low - 0.5, low), np.where(still, high + 0.5, high)
+        self._edges = np.linspace(low, high, self.bins + 1, axis=0)
+        counts = np.zeros((self.bins, len(low)))
+        for batch in self._batches(X):
+            for i, edges in enumerate(self._edges.T):
+                counts[:, i] += np.histogram(batch[:, i], bins=edges)[0]
+        density = counts / counts.sum(axis=0) / np.diff(self._edges, axis=0)
+        self._strangeness = -np.log2(density + self.alpha)
+
+    def _window_score(self, windows: Values) -> Values:
+        total = np.zeros(len(windows))
+        for i, edges in enumerate(self._edges.T):
+            column, strangeness = windows[:, i], self._strangeness[:, i]
+            bin_of = np.searchsorted(edges, column, side="left") - 1  # a bin owns its right edge
+            score = strangeness[np.clip(bin_of, 0, self.bins - 1)]
+            reach = self.tolerance * (edges[1] - edges[0])
+            outside = (column < edges[0] - reach) | (column > edges[-1] + reach)
+            total += np.where(outside, strangeness.max(), score)
+        return total
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("bins", self.bins, low=2)
+        check_float("alpha", self.alpha, above=0, below=1)
+        check_float("tolerance", self.tolerance, low=0, high=1)

@@ -1,0 +1,144 @@
+"""RobustPCA: a row's low-rank part against its principal coordinates.
+
+Candès, Li, Ma and Wright, "Robust principal component analysis?", JACM 2011: the training rows are
+split into a low-rank and a sparse matrix (principal component pursuit), and TSB-AD scores the
+low-rank part of a row by its distance to its own principal coordinates.
+
+Where we differ: TSB-AD can only score the rows it was fitted on. Each round of the splitting is a
+map of rows that depends on the other rows through a small matrix alone; we keep those matrices and
+send any row through the same rounds, which gives training rows TSB-AD's scores and every other row
+the split it would have had. A long series is split by a sample of ``max_train`` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.baselines.pca import flip_signs
+from axonad.config import check_float, check_int
+from axonad.data.frames import Matrix, Names
+from axonad.detector import Detector
+from axonad.modelfile import Arrays
+
+BLOCK = 4_096  # rows sent through the rounds at a time
+
+Values = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RobustPCA(Detector):
+    """Sum over channels of the distance between a row's low-rank part and its coordinates.
+
+    Parameters
+    ----------
+    rounds
+        Most rounds of the splitting.
+    tolerance
+        The rounds end when a round leaves less than this share of the training rows unexplained.
+    max_train
+        Most rows that are split, drawn at random; None splits all of them.
+    seed
+        Of that draw.
+    """
+
+    rounds: int = 1000
+    tolerance: float = 1e-7
+    max_train: int | None = 100_000
+    seed: int = 0
+
+    def _fit(self, X: Matrix, names: Names) -> Values | None:
+        rows = np.arange(len(X))
+        if self.max_train is not None and len(X) > self.max_train:
+            draw = np.random.default_rng(self.seed)
+            rows = np.sort(draw.choice(len(X), self.max_train, replace=False))
+        train = np.asarray(X[rows], dtype=np.float64)
+        self._kept = np.flatnonzero(np.any(train != 0, axis=0))
+        low_rank = self._split(train[:, self._kept])
+        self._mean = low_rank.mean(axis=0)
+        centered = low_rank - self._mean
+        _, axes = np.linalg.eigh(centered.T @ centered)
+        self._axes = flip_signs(axes.T[::-1])
+        return self._distance(low_rank) if len(rows) == len(X) else None
+
+    def _split(self, D: Values) -> Values:
+        """Return the low-rank part of ``D``; keep the thresholds and each round's matrix."""
+        largest = np.abs(D).sum(axis=0).max(initial=0.0)
+        step = 4 * largest / D.size if D.size else 0.0  # 1/μ
+        self._bound = np.array([step / np.sqrt(max(D.shape))])  # λ/μ
+        self._basis = np.empty((0, D.shape[1]))
+        self._ends = np.zeros(1, dtype=np.int64)
+        goal = self.tolerance * np.linalg.norm(D)
+        found: list[Values] = []
+        M, U, L = D.copy(), np.zeros_like(D), np.zeros_like(D)
+        while D.size and len(found) < self.rounds:
+            found.append(_shrinkage(M, step))
+            left = np.sqrt(sum(_round(D[b], M[b], U[b], L[b], found[-1], self._bound) for b in
+                               _blocks(len(D))))  # fmt: skip
+            if left <= goal:
+                break
+        if found:
+            self._basis = np.concatenate(found)
+            self._ends = np.cumsum([0] + [len(basis) for basis in found])
+        return L
+
+    def _score(self, X: Matrix) -> Values:
+        return np.concatenate([self._distance(self._low_rank(X[b])) for b in _blocks(len(X))])
+
+    def _low_rank(self, X: Matrix) -> Values:
+        D = np.asarray(X[:, self._kept], dtype=np.float64)
+        M, U, L = D.copy(), np.zeros_like(D), np.zeros_like(D)
+        for start, stop in zip(self._ends, self._ends[1:], strict=False):
+            _round(D, M, U, L, self._basis[start:stop], self._bound)
+        return L
+
+    def _distance(self, L: Values) -> Values:
+        result: Values = np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1)
+        return result
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        names = ("kept", "mean", "axes", "bound", "basis", "ends")
+        return {}, {name: getattr(self, f"_{name}") for name in names}
+
+    def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        self._kept, self._mean, self._axes = arrays["kept"], arrays["mean"], arrays["axes"]
+        self._bound, self._basis, self._ends = arrays["bound"], arrays["basis"], arrays["ends"]
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("rounds", self.rounds, low=1)
+        check_float("tolerance", self.tolerance, above=0)
+        if self.max_train is not None:
+            check_int("max_train", self.max_train, low=2)
+        check_int("seed", self.seed, low=0)
+
+
+def _shrinkage(M: Values, step: float) -> Values:
+    """Return B such that M BᵀB has the singular values of ``M``, each less ``step``, at least 0."""
+    squares, axes = np.linalg.eigh(M.T @ M)
+    lengths = np.sqrt(np.maximum(squares, 0))
+    kept = lengths > step
+    gain = 1 - step / lengths[kept]
+    basis: Values = (axes[:, kept] * np.sqrt(gain)).T
+    return basis
+
+
+def _round(D: Values, M: Values, U: Values, L: Values, basis: Values, bound: Values) -> float:
+    """Do one round in place; return the sum of squares of what L and S leave of ``D``.
+
+    U is the dual variable over μ. With R = D − L + U the sparse part is R − clip(R) and the next U
+    is clip(R), so S itself is never needed: what is left, D − L − S, is the change of U.
+    """
+    np.matmul(M @ basis.T, basis, out=L)
+    change = np.clip(D - L + U, -bound, bound) - U
+    U += change
+    np.subtract(L + U, -change, out=M)  # the next D − S + U
+    return float(np.vdot(change, change))
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))

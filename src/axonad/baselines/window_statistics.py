@@ -1,0 +1,174 @@
+"""WindowStatistics: windows whose plain statistics resemble no training window's.
+
+Mean, deviation, largest, smallest and range of each channel over windows of several lengths, and
+the distance to the nearest training window, standardised per length: the statistical half of
+CHARM's multi-scale nearest neighbours. Where we differ: training windows are scored against those
+of other stretches of the series, and a length is represented by ``max_train`` evenly spaced
+windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.baselines._sklearn import sklearn
+from axonad.config import check_choice, check_int
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.windows import ALIGNMENTS, count_windows, spread
+from axonad.detector import Detector
+from axonad.errors import ConfigError
+from axonad.modelfile import Arrays
+
+FOLDS = 5  # stretches of the training series, each scored against the others
+BLOCK = 8_192  # windows compared at a time
+FLOOR = 1e-3  # least unit of distances, in channel units
+
+Values = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WindowStatistics(Detector):
+    """Nearest-neighbour distance of window statistics, the largest over several lengths.
+
+    Parameters
+    ----------
+    lengths
+        Window lengths.
+    max_train
+        Most training windows kept per length, evenly spaced.
+    align
+        ``"center"`` of a window (best for recorded data) or its ``"end"`` (what a live system
+        sees).
+    """
+
+    lengths: tuple[int, ...] = (16, 32, 64, 128, 256)
+    max_train: int = 5_000
+    align: str = "center"
+
+    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: the longest window."""
+        return max(self.lengths)
+
+    def _fit(self, X: Matrix, names: Names) -> Values:
+        self._scaler = fit_scaler(X, "soft", names)
+        self._references: list[Values] = []
+        self._levels: list[tuple[float, float]] = []
+        found = []
+        for length in self.lengths:
+            statistics = self._statistics(X, length)
+            count = len(statistics)
+            kept = np.unique(np.linspace(0, count - 1, min(count, self.max_train)).astype(int))
+            self._references.append(statistics[kept])
+            far = _far_from_others(statistics, kept, length)
+            self._levels.append((float(far.mean()), float(far.std()) + FLOOR))
+            found.append(far)
+        return self._combined([self._standardised(far, i) for i, far in enumerate(found)])
+
+    def _score(self, X: Matrix) -> Values:
+        return self._combined(self._scales(X))
+
+    def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
+        late = [
+            far[self.history - length :]
+            for far, length in zip(self._scales(X), self.lengths, strict=True)
+        ]
+        return np.max(late, axis=0), {}
+
+    def _scales(self, X: Matrix) -> list[Values]:
+        """Return for each length one standardised distance per window."""
+        return [
+            self._standardised(nearest(self._statistics(X, length), self._references[i]), i)
+            for i, length in enumerate(self.lengths)
+        ]
+
+    def _standardised(self, far: Values, i: int) -> Values:
+        mean, unit = self._levels[i]
+        result: Values = (far - mean) / unit
+        return result
+
+    def _combined(self, scales: list[Values]) -> Values:
+        """Return the largest over the lengths for each step."""
+        placed = [
+            spread(far, window=length, align=self.align)
+            for far, length in zip(scales, self.lengths, strict=True)
+        ]
+        largest: Values = np.max(placed, axis=0)
+        return largest
+
+    def _statistics(self, X: Matrix, length: int) -> Values:
+        return window_statistics(self._scaler.apply(X).astype(np.float64), length)
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays = {f"reference.{i}": kept for i, kept in enumerate(self._references)}
+        arrays |= {"center": self._scaler.center, "unit": self._scaler.unit}
+        return {"levels": [list(level) for level in self._levels]}, arrays
+
+    def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        self._scaler = Scaler("soft", arrays["center"], arrays["unit"])
+        self._levels = [(float(mean), float(unit)) for mean, unit in values["levels"]]
+        self._references = [arrays[f"reference.{i}"] for i in range(len(self.lengths))]
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not isinstance(self.lengths, tuple) or not self.lengths:
+            raise ConfigError(f"lengths must be a tuple of integers, got {self.lengths!r}")
+        for length in self.lengths:
+            check_int("lengths", length, low=2)
+        check_int("max_train", self.max_train, low=2)
+        check_choice("align", self.align, ALIGNMENTS)
+
+
+def window_statistics(X: Values, length: int) -> Values:
+    """Return mean, deviation, largest, smallest and range of each channel in each window."""
+    count = count_windows(len(X), length)
+    high, low = _running(np.maximum, X, length), _running(np.minimum, X, length)
+    zero = np.zeros((1, X.shape[1]))
+    total = np.concatenate([zero, np.cumsum(X, axis=0)])
+    squares = np.concatenate([zero, np.cumsum(X**2, axis=0)])
+    mean = (total[length:] - total[:count]) / length
+    variance = (squares[length:] - squares[:count]) / length - mean**2
+    deviation = np.sqrt(np.maximum(variance, 0))
+    return np.concatenate([mean, deviation, high, low, high - low], axis=1)
+
+
+def nearest(windows: Values, reference: Values) -> Values:
+    """Return each window's distance to the nearest reference window."""
+    neighbors = sklearn("neighbors", user="WindowStatistics")
+    finder = neighbors.NearestNeighbors(n_neighbors=1).fit(reference)
+    blocks = (finder.kneighbors(windows[i : i + BLOCK])[0] for i in range(0, len(windows), BLOCK))
+    return np.concatenate(list(blocks))[:, 0]
+
+
+def _far_from_others(statistics: Values, kept: NDArray[np.int64], length: int) -> Values:
+    """Return each training window's distance to those kept in other stretches of the series."""
+    count = len(statistics)
+    far = np.empty(count)
+    edges = np.linspace(0, count, FOLDS + 1).astype(int)
+    for start, stop in pairwise(edges):
+        apart = (kept <= start - length) | (kept >= stop + length)
+        if not apart.any():  # a short series: at least not the same stretch
+            apart = (kept < start) | (kept >= stop)
+        if stop > start:
+            others = kept[apart] if apart.any() else kept
+            far[start:stop] = nearest(statistics[start:stop], statistics[others])
+    return far
+
+
+def _running(pick: np.ufunc, X: Values, length: int) -> Values:
+    """Return the largest or smallest of each window, by doubling the width."""
+    width, result = 1, X
+    while 2 * width <= length:
+        result = pick(result[:-width], result[width:])
+        width *= 2
+    rest = length - width
+    return np.asarray(pick(result[: len(result) - rest], result[rest:]))
