@@ -46,6 +46,8 @@ def test_protocols_are_lines_of_their_own():
 def test_a_bare_label_will_do_where_it_is_unique():
     rows = [make_row("A", value=0.2), make_row("B", value=0.8, protocol="causal")]
     assert collect(rows, metric="VUS-PR").of("A").tolist() == [0.2]
+    with pytest.raises(UnknownNameError, match="detector 'C' has no rows"):
+        collect([make_row("C (authors)")], metric="VUS-PR").of("C")
 
 
 def test_parts_and_numbers_of_a_row_are_columns_too():

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.bench.row import METRIC_NAMES, Row, latest
+from axonad.bench.row import METRIC_NAMES, PROTOCOLS, Row, latest
 from axonad.errors import InputError, UnknownNameError, suggest
 from axonad.metrics.table import ALIASES
 
@@ -143,7 +143,7 @@ def find_name(name: str, names: Sequence[str]) -> str:
     """Return the line of that name; a bare label will do where it stands for one line only."""
     if name in names:
         return name
-    meant = [known for known in names if known.startswith(f"{name} (")]
+    meant = [known for known in names if known in {f"{name} ({p})" for p in PROTOCOLS}]
     if len(meant) == 1:
         return meant[0]
     if meant:
