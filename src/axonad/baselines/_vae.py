@@ -1,0 +1,67 @@
+"""Gaussians, as the variational autoencoders need them: drawn from, compared, predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from axonad.baselines._neural import NeuralDetector
+
+LEAST = 1e-8  # variance
+LOG_2PI = 1.8378770664093453
+PARITY: Mapping[str, Any] = {**NeuralDetector.parity, "patience": 10}
+"""What the AxonAD paper's runs of the variational autoencoders used."""
+
+
+class Gaussian(NamedTuple):
+    """Mean and standard deviation of independent variables, of equal shape."""
+
+    mean: Tensor
+    std: Tensor
+
+    def draw(self) -> Tensor:
+        """Return one draw that gradients pass through (the reparametrisation)."""
+        return self.mean + self.std * torch.randn_like(self.mean)
+
+    def nll(self, x: Tensor) -> Tensor:
+        """Return the negative log-likelihood of each value of ``x``."""
+        return 0.5 * (((x - self.mean) / self.std).square() + LOG_2PI) + self.std.log()
+
+
+def kl(q: Gaussian, p: Gaussian | None = None) -> Tensor:
+    """Return KL(q ‖ p) of each variable; without ``p``, from the standard Gaussian."""
+    if p is None:
+        return 0.5 * (q.mean.square() + q.std.square() - 1) - q.std.log()
+    ratio = (q.std / p.std).square()
+    return 0.5 * (((q.mean - p.mean) / p.std).square() + ratio - 1 - ratio.log())
+
+
+class GaussianHead(nn.Module):
+    """Features (..., D) → a Gaussian over (..., K)."""
+
+    def __init__(self, inner: int, outer: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(inner, outer)
+        self.spread = nn.Linear(inner, outer)
+
+    def forward(self, x: Tensor) -> Gaussian:
+        """Return the Gaussian; its variance is a softplus, so never zero."""
+        return Gaussian(self.mean(x), (softplus(self.spread(x)) + LEAST).sqrt())
+
+
+def warm_up(epoch: int, *, end: float, epochs: int = 25) -> float:
+    """Return the divergence's weight in epoch 1, 2, ...: from 0 up to ``end``, then that.
+
+    >>> [warm_up(epoch, end=0.5, epochs=2) for epoch in (1, 2, 3, 4)]
+    [0.0, 0.25, 0.5, 0.5]
+    """
+    return end * min(1.0, (epoch - 1) / epochs)
+
+
+def with_noise(x: Tensor, level: float, *, training: bool) -> Tensor:
+    """Return ``x`` with Gaussian noise of that level while training, as it is otherwise."""
+    return x + level * torch.randn_like(x) if training else x

@@ -1,0 +1,100 @@
+"""SISVAE: a sequential variational autoencoder whose reconstruction must not jump.
+
+Li, Yan, Wang, Jin: Anomaly detection of time series with smoothness-inducing sequential
+variational auto-encoder. IEEE Transactions on Neural Networks and Learning Systems 32(3), 2021.
+
+Each step has latent variables with a prior learned from the past; the divergence between the output
+Gaussians of neighbouring steps is a penalty. Differs from the paper, as the runs published with
+AxonAD do, in a recurrent state that reads the rows alone and not the latent variables, so that all
+steps are computed at once; differs from those runs in leaving out AMSGrad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl
+from axonad.config import check_float, check_int
+
+
+def smoothness(p: Gaussian) -> Tensor:
+    """Return how far each step's Gaussian (B, T, F) is from the next one's, (B, T-1, F)."""
+    before = Gaussian(p.mean[:, :-1], p.std[:, :-1])
+    return kl(before, Gaussian(p.mean[:, 1:], p.std[:, 1:]))
+
+
+def _two_layers(inner: int, width: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inner, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → output, posterior and prior, each a Gaussian a step."""
+
+    def __init__(self, channels: int, *, width: int, latent: int) -> None:
+        super().__init__()
+        self.row = _two_layers(channels, width)
+        self.recurrent = nn.GRU(width, width, batch_first=True)
+        self.prior = nn.Sequential(_two_layers(width, width), GaussianHead(width, latent))
+        self.posterior = nn.Sequential(_two_layers(2 * width, width), GaussianHead(width, latent))
+        self.code = _two_layers(latent, width)
+        self.output = nn.Sequential(_two_layers(2 * width, width), GaussianHead(width, channels))
+
+    def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian, Gaussian]:
+        """Return p(x | z, past), q(z | x, past) and p(z | past); z is the mean unless training."""
+        row = self.row(x)
+        states, _ = self.recurrent(row)
+        past = torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], dim=1)
+        q: Gaussian = self.posterior(torch.cat([row, past], dim=-1))
+        z = q.draw() if self.training else q.mean
+        p: Gaussian = self.output(torch.cat([self.code(z), past], dim=-1))
+        learned: Gaussian = self.prior(past[:, 1:])  # the first step has no past
+        first = q.mean[:, :1]
+        prior = Gaussian(
+            torch.cat([torch.zeros_like(first), learned.mean], dim=1),
+            torch.cat([torch.ones_like(first), learned.std], dim=1),
+        )
+        return p, q, prior
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SISVAE(NeuralDetector):
+    """Negative log-likelihood of windows under a smooth sequential variational autoencoder.
+
+    Parameters
+    ----------
+    width, latent
+        Of the recurrent and hidden layers, and of the latent variables of each step.
+    smooth
+        Weight of the divergence between neighbouring steps' outputs.
+    """
+
+    width: int = 200
+    latent: int = 40
+    smooth: float = 0.5
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
+    parity: ClassVar[Mapping[str, Any]] = PARITY
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(channels, width=self.width, latent=self.latent)
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        p, q, prior = net(x)
+        parts = (p.nll(x), kl(q, prior), self.smooth * smoothness(p))
+        return torch.stack([part.sum((1, 2)).mean() for part in parts]).sum()
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        score: Tensor = net(x)[0].nll(x).mean(1)
+        return score
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("width", self.width, low=1)
+        check_int("latent", self.latent, low=1)
+        check_float("smooth", self.smooth, low=0)

@@ -1,0 +1,110 @@
+"""VSVAE: a variational autoencoder whose attention is a random variable too.
+
+Pereira, Silveira: Unsupervised anomaly detection in energy time series data using variational
+recurrent autoencoders with attention. ICMLA 2018.
+
+The encoder's states attend to each other; each step's summary is a Gaussian attention vector,
+and the decoder reads it beside the window's latent vector. Differs from the paper, as the runs
+published with AxonAD do, in scoring from the means instead of by sampling; differs from those runs
+in leaving out AMSGrad and an L1 penalty of 1e-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
+from axonad.config import check_float, check_int
+
+
+def laplace_nll(x: Tensor, p: Gaussian) -> Tensor:
+    """Return the negative log-likelihood of each value, taking ``p.std`` as a Laplace's scale."""
+    return (x - p.mean).abs() / p.std + (2 * p.std).log()
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → output (B, T, F), latent (B, Z) and attention (B, T, A) variables."""
+
+    def __init__(
+        self, channels: int, *, width: int, latent: int, attention: int, noise: float
+    ) -> None:
+        super().__init__()
+        self._noise = noise
+        self.encoder = nn.LSTM(channels, width, batch_first=True, bidirectional=True)
+        self.latent = GaussianHead(2 * width, latent)
+        self.attention = GaussianHead(2 * width, attention)
+        half = max(1, width // 2)
+        self.decoder = nn.LSTM(latent + attention, half, batch_first=True, bidirectional=True)
+        self.output = GaussianHead(2 * half, channels)
+
+    def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian, Gaussian]:
+        """Draw the latent and the attention vectors while training, else take their means."""
+        states, _ = self.encoder(with_noise(x, self._noise, training=self.training))
+        q: Gaussian = self.latent(states[:, -1])
+        a: Gaussian = self.attention(scaled_dot_product_attention(states, states, states))
+        z, vectors = (q.draw(), a.draw()) if self.training else (q.mean, a.mean)
+        z = z[:, None].expand(-1, x.shape[1], -1)
+        states, _ = self.decoder(torch.cat([z, vectors], dim=-1))
+        return self.output(states), q, a
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class VSVAE(NeuralDetector):
+    """Negative log-likelihood of windows under a variational self-attention autoencoder.
+
+    Parameters
+    ----------
+    width, latent, attention
+        Of the encoder in each direction (the decoder has half), of the window's latent vector, and
+        of each step's attention vector.
+    noise
+        Standard deviation of the noise on scaled inputs while training.
+    kl_weight, attention_weight
+        Of the divergence of all random variables from their priors, reached after 25 epochs, and
+        of the attention vectors' share in it.
+    """
+
+    width: int = 128
+    latent: int = 5
+    attention: int = 5
+    noise: float = 0.1
+    kl_weight: float = 0.01
+    attention_weight: float = 0.01
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
+    clip: ClassVar[float | None] = 10.0
+    parity: ClassVar[Mapping[str, Any]] = PARITY
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(
+            channels,
+            width=self.width,
+            latent=self.latent,
+            attention=self.attention,
+            noise=self.noise,
+        )
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        p, q, a = net(x)
+        loss = laplace_nll(x, p).mean()
+        if net.training:  # what was not seen is judged by its likelihood alone
+            divergence = kl(q).sum(-1).mean() + self.attention_weight * kl(a).sum(-1).mean()
+            loss = loss + warm_up(epoch, end=self.kl_weight) * divergence
+        return loss
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        return laplace_nll(x, net(x)[0]).mean(1)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        for name in ("width", "latent", "attention"):
+            check_int(name, getattr(self, name), low=1)
+        for name in ("noise", "kl_weight", "attention_weight"):
+            check_float(name, getattr(self, name), low=0)
