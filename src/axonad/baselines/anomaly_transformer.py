@@ -1,0 +1,166 @@
+"""AnomalyTransformer: rows whose attention stays close to home are the strange ones.
+
+Xu, Wu, Wang, Long: Anomaly Transformer, time series anomaly detection with association
+discrepancy. ICLR 2022.
+
+Each layer has two views of which rows belong together: its attention (the series association)
+and a Gaussian around each row (the prior association). Training is a minimax: the prior moves
+towards the attention, the attention away from the prior. An anomaly's attention cannot leave its
+neighbourhood, so a small discrepancy raises its reconstruction error in the score. Differs from
+TSB-AD in stopping by the validation error of the reconstruction alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, mse_loss
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._tokens import RowEmbedding
+from axonad.config import check_float, check_int
+from axonad.errors import ConfigError
+
+TEMPERATURE = 50.0
+SMALL = 1e-4  # added to probabilities before their logarithm
+
+
+class Associations(NamedTuple):
+    """Of one layer, each (B, H, T, T) with rows that sum to one."""
+
+    series: Tensor
+    prior: Tensor
+
+
+def divergence(p: Tensor, q: Tensor) -> Tensor:
+    """Return KL(p ‖ q) of each row of associations, averaged over heads: (B, T)."""
+    return (p * ((p + SMALL).log() - (q + SMALL).log())).sum(-1).mean(1)
+
+
+def discrepancy(series: Tensor, prior: Tensor) -> Tensor:
+    """Return the symmetric divergence of both associations: (B, T)."""
+    return divergence(series, prior) + divergence(prior, series)
+
+
+def prior_association(sigma: Tensor) -> Tensor:
+    """Return Gaussian weights around each row; ``sigma`` (B, H, T) is raw and bounded here."""
+    width = torch.pow(3.0, torch.sigmoid(5 * sigma) + 1e-5)[..., None] - 1
+    rows = torch.arange(sigma.shape[-1], device=sigma.device)
+    distance = (rows[:, None] - rows).to(sigma.dtype)
+    weight = torch.exp(-0.5 * (distance / width).square())
+    return weight / weight.sum(-1, keepdim=True)
+
+
+class Layer(nn.Module):
+    """Tokens (B, T, D) → tokens, and both associations of this layer."""
+
+    def __init__(self, width: int, heads: int, hidden: int) -> None:
+        super().__init__()
+        self._heads = heads
+        self.projection = nn.Linear(width, 3 * width)
+        self.sigma = nn.Linear(width, heads)
+        self.out = nn.Linear(width, width)
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.wide, self.narrow = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Associations]:
+        """Attend, then two linear layers, each with a shortcut and a norm."""
+        q, k, v = (
+            part.unflatten(-1, (self._heads, -1)).transpose(1, 2)
+            for part in self.projection(x).chunk(3, dim=-1)
+        )
+        series = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
+        prior = prior_association(self.sigma(x).transpose(1, 2))
+        x = self.norm1(x + self.out((series @ v).transpose(1, 2).flatten(2)))
+        x = self.norm2(x + self.narrow(gelu(self.wide(x))))
+        return x, Associations(series, prior)
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → their reconstruction, and each layer's associations."""
+
+    def __init__(
+        self, channels: int, *, window: int, width: int, heads: int, hidden: int, layers: int
+    ) -> None:
+        super().__init__()
+        self.embedding = RowEmbedding(channels, width, window=window)
+        self.layers = nn.ModuleList(Layer(width, heads, hidden) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, channels)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, list[Associations]]:
+        """Return the reconstruction and the associations, first layer first."""
+        tokens, found = self.embedding(x), []
+        for layer in self.layers:
+            tokens, associations = layer(tokens)
+            found.append(associations)
+        return self.head(self.norm(tokens)), found
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AnomalyTransformer(NeuralDetector):
+    """Error of each window's last row, times how little its attention wanders.
+
+    Parameters
+    ----------
+    width, heads, hidden, layers
+        Of the transformer.
+    discrepancy_weight
+        Of the association discrepancy in training.
+    """
+
+    window: int = 50
+    width: int = 512
+    heads: int = 8
+    hidden: int = 512
+    layers: int = 3
+    discrepancy_weight: float = 3.0
+    epochs: int = 10
+    patience: int = 7
+    align: str = "end"
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
+    parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
+    score_batch: ClassVar[int] = 256
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(
+            channels,
+            window=self.window,
+            width=self.width,
+            heads=self.heads,
+            hidden=self.hidden,
+            layers=self.layers,
+        )
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        back, found = net(x)
+        loss = 2 * mse_loss(back, x)  # once in each of the two phases, whose gradients add up
+        if not net.training:
+            return loss
+        weight = self.discrepancy_weight / len(found)
+        for series, prior in found:
+            away = discrepancy(series, prior.detach()).mean()
+            towards = discrepancy(series.detach(), prior).mean()
+            loss = loss + weight * (towards - away)
+        return loss
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        back, found = net(x)
+        wandering = torch.stack([discrepancy(*associations) for associations in found]).sum(0)
+        share = torch.softmax(-TEMPERATURE * wandering, dim=-1)
+        error: Tensor = (back - x)[:, -1]
+        return share[:, -1:] * error.square()
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        for name in ("width", "heads", "hidden", "layers"):
+            check_int(name, getattr(self, name), low=1)
+        check_float("discrepancy_weight", self.discrepancy_weight, low=0)
+        if self.width % self.heads:
+            raise ConfigError(f"heads ({self.heads}) must divide width ({self.width})")

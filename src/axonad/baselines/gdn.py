@@ -1,0 +1,146 @@
+"""GDN: each channel is forecast from the channels it resembles most.
+
+Deng, Hooi: Graph neural network-based anomaly detection in multivariate time series. AAAI 2021.
+
+Every channel has a learned vector; the most similar ones (cosine) are its neighbours in a graph,
+and attention over them and itself makes the forecast of its next value. Differs from the paper, as
+the runs published with AxonAD do, in scoring by the mean squared error over channels instead of the
+largest error after each channel's standardisation. Those runs also ignored the two settings of the
+output network they were given and used a single linear layer; parity does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu, mse_loss, normalize
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_float, check_int
+
+
+def neighbours(vectors: Tensor, top: int) -> Tensor:
+    """Return which channels each one looks at, (F, F) of bools: its ``top`` most similar others."""
+    similarity = normalize(vectors, dim=-1) @ normalize(vectors, dim=-1).T
+    similarity.fill_diagonal_(-torch.inf)
+    nearest = similarity.topk(min(top, len(vectors) - 1), dim=-1).indices
+    return torch.zeros_like(similarity, dtype=torch.bool).scatter_(1, nearest, value=True)
+
+
+class GraphAttention(nn.Module):
+    """What channels measured (B, F, T) → features (B, F, D), mixed along the graph."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.features = nn.Linear(rows, width, bias=False)
+        self.receiver = nn.Linear(2 * width, 1, bias=False)
+        self.sender = nn.Linear(2 * width, 1, bias=False)
+        self.bias = nn.Parameter(torch.zeros(width))
+        for layer in (self.features, self.receiver, self.sender):
+            nn.init.xavier_uniform_(layer.weight)
+
+    def weights(self, features: Tensor, vectors: Tensor, graph: Tensor) -> Tensor:
+        """Return the attention (B, F, F): each channel's over its neighbours and itself."""
+        both = torch.cat([vectors.expand(len(features), -1, -1), features], dim=-1)
+        affinity = leaky_relu(self.receiver(both) + self.sender(both).transpose(1, 2), 0.2)
+        itself = torch.eye(len(graph), dtype=torch.bool, device=graph.device)
+        return affinity.masked_fill(~(graph | itself), -torch.inf).softmax(-1)
+
+    def forward(self, x: Tensor, vectors: Tensor, graph: Tensor) -> Tensor:
+        """Return the mixed features."""
+        features = self.features(x)
+        mixed: Tensor = self.weights(features, vectors, graph) @ features + self.bias
+        return mixed
+
+
+class OverChannels(nn.BatchNorm1d):
+    """Batch normalisation of the last dimension of (B, F, D)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return ``x`` normalised."""
+        return super().forward(x.flatten(0, 1)).view_as(x)
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → the next row (B, F)."""
+
+    def __init__(
+        self, channels: int, rows: int, *, top: int, width: int, hidden: int, layers: int
+    ) -> None:
+        super().__init__()
+        self._top = top
+        self.vectors = nn.Parameter(torch.empty(channels, width))
+        nn.init.kaiming_uniform_(self.vectors, a=5**0.5)
+        self.attention = GraphAttention(rows, width)
+        self.mixed = nn.Sequential(OverChannels(width), nn.ReLU())
+        self.own = nn.Sequential(OverChannels(width), nn.ReLU(), nn.Dropout(0.2))
+        output: list[nn.Module] = []
+        for inner in (width, *[hidden] * (layers - 2))[: layers - 1]:
+            output += [nn.Linear(inner, hidden), OverChannels(hidden), nn.ReLU()]
+        output.append(nn.Linear(hidden if layers > 1 else width, 1))
+        self.output = nn.Sequential(*output)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the forecast; the graph follows the vectors, without a gradient through it."""
+        graph = neighbours(self.vectors.detach(), self._top)
+        mixed = self.mixed(self.attention(x.transpose(1, 2), self.vectors, graph))
+        forecast: Tensor = self.output(self.own(mixed * self.vectors))
+        return forecast[..., 0]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GDN(NeuralDetector):
+    """Squared error of a graph network's forecast of each window's last row.
+
+    Parameters
+    ----------
+    window
+        Rows of a window, the forecast one included.
+    top
+        Neighbours of each channel in the graph; all others where there are fewer.
+    width
+        Of the channels' vectors and features.
+    hidden, layers
+        Of the output network; a single layer has no hidden ones.
+    """
+
+    top: int = 15
+    width: int = 64
+    hidden: int = 128
+    layers: int = 2
+    weight_decay: float = 1e-5
+    align: str = "end"
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
+    parity: ClassVar[Mapping[str, Any]] = {
+        **NeuralDetector.parity, "layers": 1, "epochs": 30, "patience": 10,
+    }  # fmt: skip
+    score_batch: ClassVar[int] = 256
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(
+            channels,
+            self.window - 1,
+            top=self.top,
+            width=self.width,
+            hidden=self.hidden,
+            layers=self.layers,
+        )
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        return mse_loss(net(x[:, :-1]), x[:, -1])
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        error: Tensor = net(x[:, :-1]) - x[:, -1]
+        return error.square()
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_int("window", self.window, low=2)
+        for name in ("top", "width", "hidden", "layers"):
+            check_int(name, getattr(self, name), low=1)
+        check_float("weight_decay", self.weight_decay, low=0)

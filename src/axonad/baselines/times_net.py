@@ -1,0 +1,161 @@
+"""TimesNet: a window is folded by its own periods into images and reconstructed from them.
+
+Wu, Hu, Liu, Zhou, Wang, Long: TimesNet, temporal 2D-variation modeling for general time series
+analysis. ICLR 2023.
+
+Differs from the authors' code and TSB-AD in who chooses the periods: there the average spectrum of
+the batch does, so that a window's score depends on which windows it is scored with; here each
+window's own does, as the paper's formula says, and the score depends on nothing else. Score, as in
+TSB-AD: squared error of the window's last row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss, pad
+
+from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._tokens import RowEmbedding
+from axonad.config import check_float, check_int
+
+
+class Inception(nn.Module):
+    """Images (N, C, rows, columns) → the mean of convolutions of sizes 1, 3, 5, ..."""
+
+    def __init__(self, inner: int, outer: int, kernels: int) -> None:
+        super().__init__()
+        self.sizes = nn.ModuleList(
+            nn.Conv2d(inner, outer, 2 * i + 1, padding=i) for i in range(kernels)
+        )
+        for convolution in self.sizes:
+            nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")  # type: ignore[arg-type]
+            nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return images of the same size."""
+        return torch.stack([convolution(x) for convolution in self.sizes]).mean(0)
+
+
+def strongest_frequencies(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return each window's strongest frequencies (B, k), 1 and up, and their amplitudes."""
+    amplitude = torch.fft.rfft(x, dim=1).abs().mean(-1)
+    strongest = amplitude[:, 1:].topk(count, dim=1)
+    return strongest.indices + 1, strongest.values
+
+
+class TimesBlock(nn.Module):
+    """Tokens (B, T, D) → tokens, through one image for each of a window's strongest periods."""
+
+    def __init__(self, width: int, *, hidden: int, top: int, kernels: int) -> None:
+        super().__init__()
+        self._top = top
+        self.images = nn.Sequential(
+            Inception(width, hidden, kernels), nn.GELU(), Inception(hidden, width, kernels)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the tokens, each period's share weighted by its amplitude, on top of ``x``."""
+        frequency, amplitude = strongest_frequencies(x, self._top)
+        period = x.shape[1] // frequency
+        out = x.new_zeros(*period.shape, *x.shape[1:])
+        for length in torch.unique(period).tolist():  # the one wait for the device
+            windows, ranks = torch.nonzero(period == length, as_tuple=True)
+            out[windows, ranks] = self._fold(x[windows], length)
+        share = amplitude.softmax(1)[:, :, None, None]
+        return x + (share * out).sum(1)
+
+    def _fold(self, x: Tensor, period: int) -> Tensor:
+        """Return ``x`` after it was an image with one period a row."""
+        count, rows, width = x.shape
+        image = pad(x, (0, 0, 0, -rows % period)).reshape(count, -1, period, width)
+        unfolded: Tensor = self.images(image.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).flatten(1, 2)
+        return unfolded[:, :rows]
+
+
+class Net(nn.Module):
+    """Windows (B, T, F) → their reconstruction."""
+
+    def __init__(
+        self,
+        channels: int,
+        *,
+        window: int,
+        width: int,
+        hidden: int,
+        top: int,
+        kernels: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.embedding = RowEmbedding(channels, width, window=window, dropout=dropout)
+        self.block = TimesBlock(width, hidden=hidden, top=top, kernels=kernels)
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Each channel of a window is centred and scaled first, and put back at the end."""
+        mean = x.mean(1, keepdim=True)
+        std = (x.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
+        tokens = self.norm(self.block(self.embedding((x - mean) / std)))
+        back: Tensor = self.head(tokens) * std + mean
+        return back
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TimesNet(NeuralDetector):
+    """Squared error of each window's last row, reconstructed from the window folded by periods.
+
+    Parameters
+    ----------
+    width, hidden
+        Of tokens, and between the two layers of convolutions.
+    top
+        How many of a window's strongest periods it is folded by.
+    kernels
+        Convolution sizes: 1, 3, 5, ..., so many.
+    dropout
+        Of the tokens.
+    """
+
+    window: int = 96
+    width: int = 8
+    hidden: int = 16
+    top: int = 3
+    kernels: int = 6
+    dropout: float = 0.1
+    lr: float = 1e-4
+    align: str = "end"
+
+    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
+    parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
+
+    def _build(self, channels: int) -> nn.Module:
+        return Net(
+            channels,
+            window=self.window,
+            width=self.width,
+            hidden=self.hidden,
+            top=self.top,
+            kernels=self.kernels,
+            dropout=self.dropout,
+        )
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        return mse_loss(net(x), x)
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        error: Tensor = (net(x) - x)[:, -1]
+        return error.square()
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        for name in ("width", "hidden", "kernels"):
+            check_int(name, getattr(self, name), low=1)
+        check_int("window", self.window, low=2)
+        check_int("top", self.top, low=1, high=self.window // 2)
+        check_float("dropout", self.dropout, low=0, below=1)
