@@ -1,0 +1,125 @@
+"""Ray: the same rows as the local engine, also when a machine of the cluster is lost."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import threading
+import time
+
+import pytest
+
+from axonad.bench import local, on_ray
+from axonad.bench.execute import Setting
+from axonad.bench.suite import read_suite
+from axonad.errors import MissingDependencyError
+from tests.bench.jobs import SUITE, make_job, steady, write_suite
+
+ray = pytest.importorskip("ray", reason="the package ray is not installed")
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet():
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+
+
+@pytest.fixture
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def test_three_machines_give_the_rows_of_one_also_when_one_is_lost(cluster, tmp_path):
+    lost = cluster.add_node(num_cpus=1)
+    cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    seeds = SUITE.replace("[1, 2]", str(list(range(1, 13))))
+    jobs = read_suite(write_suite(tmp_path, seeds)).jobs()
+    expected = steady(local.run(jobs, workers=2))
+    rows = on_ray.run(jobs, workers=3)
+    found = [next(rows), next(rows)]
+    cluster.remove_node(lost)  # in the middle, with a job on it
+    found += list(rows)
+    assert len(found) == len(jobs)
+    assert all(row.is_ok for row in found)
+    assert steady(found) == expected
+    alive = [node for node in ray.nodes() if node["Alive"]]
+    assert len(alive) == 2
+
+
+def test_a_lost_job_runs_again_and_is_given_up_after_three(cluster, monkeypatch):
+    """A job that takes its machine down each time becomes a row, not an endless loop."""
+    tries = []
+
+    class Deadly(on_ray._Actor):
+        def run(self, job, subject):
+            os._exit(1)
+
+    monkeypatch.setattr(on_ray, "_Actor", Deadly)
+    forget = on_ray._Crew._receive
+
+    def count(self, answer):
+        tries.append(answer)
+        return forget(self, answer)
+
+    monkeypatch.setattr(on_ray._Crew, "_receive", count)
+    (row,) = on_ray.run([make_job()], workers=1)
+    assert (row.status, len(tries)) == ("failed", 3)
+    assert row.reason.startswith("lost with its machine 3 times")
+
+
+def test_limits_and_unreadable_series_are_rows(cluster, tmp_path):
+    from axonad.bench.sources import SeriesRef
+
+    long = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
+    gone = make_job(
+        series=SeriesRef(source="files", name="002_MSL_id_1_S_tr_2_1st_3.csv", dataset="MSL",
+                         location=str(tmp_path / "none"))
+    )  # fmt: skip
+    rows = list(on_ray.run([long, gone], workers=1, setting=Setting(time_limit=1)))
+    assert sorted(row.status for row in rows) == ["failed", "timeout"]
+
+
+def test_smoke_suite_on_ray_of_its_own(tmp_path, monkeypatch):
+    """What ``axonad bench run smoke --engine ray`` does: Ray starts and ends with the run."""
+    from axonad.bench.results import read_rows
+    from axonad.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["bench", "run", "smoke", "--engine", "ray", "--workers", "2", "--out", "there"])
+    assert caught.value.code == 0
+    assert not ray.is_initialized()
+    rows = read_rows("there")
+    assert len(rows) == 6
+    assert steady(rows) == steady(local.run(read_suite("smoke").jobs(), workers=2))
+
+
+def test_without_ray_one_sentence_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def no_ray(name, *args, **kwargs):
+        if name == "ray":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_ray)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[ray\]'"):
+        next(on_ray.run([make_job()]))
+
+
+def test_interrupt_ends_the_actors(cluster):
+    long = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
+    rows = on_ray.run([make_job(), long], workers=1)
+    assert next(rows).is_ok
+    threading.Event().wait(0.5)
+    started = time.monotonic()
+    rows.close()
+    assert time.monotonic() - started < 60
