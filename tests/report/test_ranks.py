@@ -79,6 +79,10 @@ def test_cliques_against_a_naive_twin():
         assert find_cliques(ranks, width=1.5) == largest
 
 
+def test_ranks_exactly_the_critical_difference_apart_differ():
+    assert find_cliques([1.0, 2.0, 2.5], width=1.0) == [(1, 3)]
+
+
 def test_all_ties_are_one_clique_and_no_evidence():
     ranking = rank_detectors(make_rows({"A": [0.5] * 3, "B": [0.5] * 3, "C": [0.5] * 3}))
     assert (ranking.p_value, ranking.cliques) == (1.0, (("A", "B", "C"),))

@@ -170,7 +170,7 @@ def test_runtime_table():
         make_row("slow", "s0", fit_seconds=10.0, score_seconds=3.0, steps=1000, memory_mb=50.0),
         make_row("slow", "s1", fit_seconds=20.0, score_seconds=1.0, steps=3000, memory_mb=70.0),
         make_row("fast", "s0", fit_seconds=1.0, score_seconds=1.0, device="cuda:0", threads=2),
-        make_row("fast", "s1", None, fit_seconds=999.0),
+        make_row("fast", "s1", None, fit_seconds=999.0, memory_mb=999.0),
     ]
     table = runtime_table(rows)
     assert table.text_rows() == [
