@@ -143,6 +143,11 @@ def read_shape(folder: Path, *, layers: int, rows: int) -> Shape:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
         raise ConfigError(f"weights: {path} is no configuration of a GPT-2: {reason}") from None
+    if shape.width % shape.heads:
+        raise ConfigError(
+            f"weights: {path} is no configuration of a GPT-2: "
+            f"heads ({shape.heads}) must divide its width ({shape.width})"
+        )
     if layers > depth:
         raise ConfigError(f"layers must be at most {depth}, what {path} has, got {layers}")
     if rows > length:
