@@ -17,6 +17,7 @@ from axonad.bench.row import Row, latest
 from axonad.bench.run import ENGINES, pending, run_jobs
 from axonad.bench.suite import read_suite
 from axonad.cli.bench.live import LiveView
+from axonad.cli.bench.options import words
 from axonad.cli.terminal import out
 from axonad.config import check_choice
 
@@ -69,8 +70,8 @@ def run(
     check_choice("engine", engine, ENGINES)
     found = read_suite(suite, data=data)
     jobs = found.jobs(
-        detectors=_words(detectors), series=_words(series), protocols=_words(protocols),
-        seeds=[_seed(word) for word in _words(seeds)],
+        detectors=words(detectors), series=words(series), protocols=words(protocols),
+        seeds=[_seed(word) for word in words(seeds)],
     )  # fmt: skip
     if dry_run:
         _list(jobs)
@@ -96,10 +97,6 @@ def run(
                 view.show(row)
         keys = {job.key for job in jobs}
         _summarise([row for row in latest(results.rows) if row.key in keys], folder)
-
-
-def _words(given: list[str] | None) -> list[str]:
-    return [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
 
 
 def _seed(word: str) -> int:

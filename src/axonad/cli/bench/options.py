@@ -1,0 +1,87 @@
+"""What the commands that look at rows share: which rows, and where tables and figures go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from axonad.bench.row import PROTOCOLS, Row
+from axonad.cli.terminal import check_target
+from axonad.config import check_choice
+from axonad.errors import InputError, UnknownNameError
+from axonad.report.table import Table
+
+FORMATS = ("text", "markdown", "latex", "csv")
+ENDINGS = {"markdown": ".md", "latex": ".tex", "csv": ".csv"}
+
+Metric = Annotated[str, typer.Option(help="Any metric, or `VUS-PR d_rec`.")]
+Detectors = Annotated[
+    list[str] | None, typer.Option("--detectors", "-d", help="Only these; comma or repeat.")
+]
+Split = Annotated[
+    str | None, typer.Option(help="Only series of this list: eval or tuning.", show_default=False)
+]
+ProtocolName = Annotated[
+    str | None, typer.Option("--protocol", "-p", help="parity or causal.", show_default=False)
+]
+
+
+def words(given: list[str] | None) -> list[str]:
+    """Return the words of an option that may be repeated or hold commas."""
+    return [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
+
+
+def choose(
+    rows: Sequence[Row],
+    *,
+    detectors: list[str] | None = None,
+    split: str | None = None,
+    protocol: str | None = None,
+) -> list[Row]:
+    """Return the rows that fit every choice given; refuse a choice that leaves none."""
+    if protocol is not None:
+        check_choice("protocol", protocol, PROTOCOLS)
+    wanted = words(detectors)
+    for name in wanted:
+        if not any(name in (row.label, row.detector) for row in rows):
+            known = ", ".join(sorted({row.label for row in rows}))
+            raise UnknownNameError(f"no rows of detector {name!r}; there are {known}")
+    chosen = [
+        row
+        for row in rows
+        if (not wanted or row.label in wanted or row.detector in wanted)
+        and (split is None or row.split == split)
+        and (protocol is None or row.protocol == protocol)
+    ]
+    if not chosen:
+        raise InputError(f"none of {len(rows)} rows fits --split {split} --protocol {protocol}")
+    return chosen
+
+
+def render(table: Table, form: str) -> str:
+    """Return a table in one of the formats."""
+    check_choice("format", form, FORMATS)
+    makers = {
+        "text": table.to_text,
+        "markdown": table.to_markdown,
+        "latex": table.to_latex,
+        "csv": table.to_csv,
+    }
+    return makers[form]()
+
+
+def write_tables(folder: Path, tables: Mapping[str, Table], *, force: bool) -> None:
+    """Write every table as Markdown, LaTeX and CSV into a folder."""
+    targets = {
+        folder / f"{name}{ending}": render(table, form)
+        for name, table in tables.items()
+        for form, ending in ENDINGS.items()
+    }
+    for path in targets:
+        check_target(path, force=force)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in targets.items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,127 @@
+"""``axonad bench table``: what the rows say, as tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from axonad.bench.results import read_rows
+from axonad.bench.row import Row
+from axonad.cli.bench.options import (
+    FORMATS,
+    Detectors,
+    Metric,
+    ProtocolName,
+    Split,
+    choose,
+    render,
+    write_tables,
+)
+from axonad.cli.options import Force
+from axonad.cli.terminal import check_target, out
+from axonad.config import check_choice
+from axonad.errors import InputError
+from axonad.report.comparisons import pairwise_table
+from axonad.report.costs import failure_table, runtime_table
+from axonad.report.critical_difference import draw_critical_difference
+from axonad.report.grid import line_names
+from axonad.report.plots import draw_pairwise, draw_runtime
+from axonad.report.table import Table
+from axonad.report.tables import dataset_table, kind_table, parts_table, score_table
+
+KINDS = (
+    "scores", "macro", "datasets", "kinds", "parts", "pairwise", "runtime", "failures",
+)  # fmt: skip
+FIGURES = ("pairwise", "ranks", "runtime")
+
+
+def table(
+    results: Annotated[Path, typer.Argument(help="Folder of a run, or its rows as CSV/Parquet.")],
+    kind: Annotated[
+        str, typer.Option("--table", "-t", help=f"One of {', '.join(KINDS)}.")
+    ] = "scores",
+    metric: Metric = "VUS-PR",
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Detector to compare all others with. Default: AxonAD, if it is there."),
+    ] = None,
+    detectors: Detectors = None,
+    split: Split = None,
+    protocol: ProtocolName = None,
+    form: Annotated[str, typer.Option("--format", "-f", help=", ".join(FORMATS))] = "text",
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write all tables and figures into this folder.", show_default=False
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Show a table of a run's rows, or write all of them with their figures."""
+    check_choice("table", kind, KINDS)
+    check_choice("format", form, FORMATS)
+    rows = choose(read_rows(results), detectors=detectors, split=split, protocol=protocol)
+    made = _makers(rows, metric, reference)
+    console = out()
+    if target is None:
+        if kind not in made:
+            raise InputError(f"these rows give no table {kind!r}; they give {', '.join(made)}")
+        console.print(render(made[kind](), form).rstrip("\n"), markup=False)
+        return
+    write_tables(target, {name: make() for name, make in made.items()}, force=force)
+    drawn = _draw(target, rows, metric, reference, force=force)
+    console.print(f"wrote {len(made)} tables (.md, .tex, .csv) and {drawn} figures to {target}")
+
+
+def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Callable[[], Table]]:
+    """Return the tables these rows can give."""
+    made: dict[str, Callable[[], Table]] = {
+        "scores": partial(score_table, rows),
+        "macro": partial(score_table, rows, over="datasets"),
+        "datasets": partial(dataset_table, rows, metric=metric),
+        "runtime": partial(runtime_table, rows),
+    }
+    if any(row.kinds for row in rows):
+        made["kinds"] = partial(kind_table, rows)
+    if any(row.parts for row in rows):
+        made["parts"] = partial(parts_table, rows)
+    name = _reference(rows, reference)
+    if name is not None:
+        made["pairwise"] = partial(pairwise_table, rows, reference=name, metric=metric)
+    if any(not row.is_ok for row in rows):
+        made["failures"] = partial(failure_table, rows)
+    return {kind: made[kind] for kind in KINDS if kind in made}
+
+
+def _reference(rows: list[Row], given: str | None) -> str | None:
+    """Return the detector to compare with; None where there is nothing to compare."""
+    names = list(line_names(rows).values())
+    if len(names) < 2 or len({row.series for row in rows}) < 2:
+        return None
+    if given is not None:
+        return given
+    ours = [name for name in names if name.split(" (")[0] == "AxonAD"]
+    return ours[-1] if ours else names[0]
+
+
+def _draw(folder: Path, rows: list[Row], metric: str, reference: str | None, *, force: bool) -> int:
+    """Draw what can be drawn, as PNG and SVG; return how many figures that is."""
+    name = _reference(rows, reference)
+    draw: dict[str, Callable[[Path], None]] = {
+        "runtime": lambda path: draw_runtime(path, rows=rows, metric=metric)
+    }
+    if name is not None:
+        draw["pairwise"] = lambda path: draw_pairwise(
+            path, rows=rows, reference=name, metric=metric
+        )
+        draw["ranks"] = lambda path: draw_critical_difference(path, rows=rows, metric=metric)
+    for figure, make in draw.items():
+        for ending in (".png", ".svg"):
+            path = folder / f"{figure}{ending}"
+            check_target(path, force=force)
+            make(path)
+    return len(draw)
