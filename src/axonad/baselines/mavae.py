@@ -121,6 +121,7 @@ class MAVAE(NeuralDetector):
 
     lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
     parity: ClassVar[Mapping[str, Any]] = PARITY
+    score_batch: ClassVar[int] = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(

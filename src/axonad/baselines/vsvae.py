@@ -81,6 +81,7 @@ class VSVAE(NeuralDetector):
     lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
     clip: ClassVar[float | None] = 10.0
     parity: ClassVar[Mapping[str, Any]] = PARITY
+    score_batch: ClassVar[int] = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(
