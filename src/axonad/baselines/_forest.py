@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Turn = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -21,24 +22,22 @@ class Trees:
     """The shape of several trees, and the path length at each leaf."""
 
     roots: Numbers  # (trees,)
-    first: Numbers  # (trees + 1,): where a tree's inner nodes begin
     children: Numbers  # (inner nodes, 2)
     paths: Values  # (leaves,)
 
-    def mean_path(self, rows: int, goes_right: Callable[[slice], NDArray[np.bool_]]) -> Values:
+    def mean_path(self, rows: int, goes_right: Turn) -> Values:
         """Return each row's path length, averaged over the trees.
 
-        ``goes_right(nodes)`` says for every row and each of these inner nodes where it would turn.
+        ``goes_right(rows, nodes)`` says for rows at inner nodes, one for one, where they turn.
         """
         total = np.zeros(rows)
-        everyone = np.arange(rows)
-        for tree, root in enumerate(self.roots):
-            nodes = slice(int(self.first[tree]), int(self.first[tree + 1]))
+        for root in self.roots:
             place = np.full(rows, root)
-            turns = goes_right(nodes) if nodes.stop > nodes.start else np.zeros((rows, 1), bool)
-            while (inside := everyone[place >= 0]).size:
+            inside = np.flatnonzero(place >= 0)
+            while inside.size:
                 at = place[inside]
-                place[inside] = self.children[at, turns[inside, at - nodes.start].astype(int)]
+                place[inside] = self.children[at, goes_right(inside, at).astype(np.int64)]
+                inside = inside[place[inside] >= 0]
             total += self.paths[-1 - place]
         result: Values = total / len(self.roots)
         return result

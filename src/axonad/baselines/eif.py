@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from axonad.baselines._forest import Trees, expected_path
+from axonad.baselines._forest import Numbers, Trees, expected_path
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_int
 from axonad.data.frames import Matrix
@@ -38,7 +39,7 @@ class EIF(WindowedDetector):
     seed: int = 0
 
     learned: ClassVar[tuple[str, ...]] = (
-        "_roots", "_first", "_children", "_paths", "_normal", "_offset", "_size",
+        "_roots", "_children", "_paths", "_normal", "_point", "_size",
     )  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
@@ -50,21 +51,29 @@ class EIF(WindowedDetector):
             starts = rng.choice(count, size, replace=False)
             forest.grow(self._take(X, starts))
         self._roots = np.array(forest.roots)
-        self._first = np.array(forest.first)
         self._children = np.array(forest.children, dtype=np.int64).reshape(-1, 2)
         self._paths = np.array(forest.paths)
         self._normal = np.array(forest.normals).reshape(-1, self.window * X.shape[1])
-        self._offset = np.array(forest.offsets)
+        self._point = np.array(forest.points).reshape(self._normal.shape)
         self._size = np.array([size])
 
     def _window_score(self, windows: Values) -> Values:
-        trees = Trees(self._roots, self._first, self._children, self._paths)
+        trees = Trees(self._roots, self._children, self._paths)
         path = trees.mean_path(
             len(windows),
-            lambda nodes: windows @ self._normal[nodes].T >= self._offset[nodes],
+            lambda rows, nodes: self._is_right(windows[rows], nodes),
         )
         result: Values = 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
         return result
+
+    def _is_right(self, windows: Values, nodes: Numbers) -> NDArray[np.bool_]:
+        """Say on which side of its node's plane each window lies; a point on the plane is right.
+
+        The point is subtracted first, so that copies of it are on the plane exactly.
+        """
+        away = windows - self._point[nodes]
+        side: NDArray[np.bool_] = np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0
+        return side
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -79,15 +88,13 @@ class _Forest:
     def __init__(self, rng: np.random.Generator, *, limit: int) -> None:
         self.rng, self.limit = rng, limit
         self.roots: list[int] = []
-        self.first: list[int] = [0]
         self.children: list[list[int]] = []
         self.paths: list[float] = []
-        self.offsets: list[float] = []
+        self.points: list[Values] = []
         self.normals: list[Values] = []
 
     def grow(self, sample: Values) -> None:
         self.roots.append(self._node(sample, 0))
-        self.first.append(len(self.children))
 
     def _node(self, sample: Values, depth: int) -> int:
         """Return the number of a new node that holds ``sample``."""
@@ -99,8 +106,8 @@ class _Forest:
         number = len(self.children)
         self.children.append([0, 0])
         self.normals.append(np.asarray(normal))
-        self.offsets.append(float(np.dot(point, normal)))
-        right = sample @ normal >= self.offsets[number]
+        self.points.append(point)
+        right = (sample - point) @ normal >= 0
         self.children[number] = [
             self._node(sample[~right], depth + 1),
             self._node(sample[right], depth + 1),

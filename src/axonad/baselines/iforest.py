@@ -47,7 +47,7 @@ class IForest(WindowedDetector):
     seed: int = 0
 
     learned: ClassVar[tuple[str, ...]] = (
-        "_roots", "_first", "_children", "_paths", "_feature", "_threshold", "_size",
+        "_roots", "_children", "_paths", "_feature", "_threshold", "_size",
     )  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
@@ -62,7 +62,6 @@ class IForest(WindowedDetector):
             np.where(tree["links"] >= 0, tree["links"] + i, tree["links"] - j)
             for tree, i, j in zip(grown, inner, leaves, strict=False)
         ]
-        self._first = inner
         self._roots = np.array([links[0, 0] for links in shift])
         self._children = np.concatenate([links[1:] for links in shift])
         self._paths = np.concatenate([tree["paths"] for tree in grown])
@@ -87,11 +86,11 @@ class IForest(WindowedDetector):
         return _plain(model.tree_, columns)
 
     def _window_score(self, windows: Values) -> Values:
-        trees = Trees(self._roots, self._first, self._children, self._paths)
+        trees = Trees(self._roots, self._children, self._paths)
         values = windows.astype(np.float32)  # as the trees were grown
         path = trees.mean_path(
             len(windows),
-            lambda nodes: values[:, self._feature[nodes]] > self._threshold[nodes],
+            lambda rows, nodes: values[rows, self._feature[nodes]] > self._threshold[nodes],
         )
         result: Values = 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
         return result
