@@ -1,6 +1,6 @@
 """How visible the coordination suite is to simple scores, within and across channels.
 
-    python benchmarks/telemetry/coordination.py --seeds 1 2 3 4 5 6 7 8 2024 2025 2026 2027
+    python benchmarks/coordination/controls.py --seeds 1 2 3 4 5 6 7 8 2024 2025 2026 2027
 
 Pointwise AUC-ROC. The scores are those of tests/data/test_telemetry.py.
 """

@@ -1,0 +1,45 @@
+"""The rows in the repository: all of them fit the schema, and the suites they claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from axonad.bench.results import read_rows
+from axonad.bench.suite import read_suite
+from axonad.registry import detector_class
+from tests.conftest import ROOT
+
+COMMITTED = sorted(ROOT.glob("benchmarks/*/rows.csv"))
+
+
+def test_there_are_rows():
+    assert {"tsb-ad-m", "telemetry", "coordination"} <= {path.parent.name for path in COMMITTED}
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_every_row_fits_the_schema_and_its_suite(path):
+    rows = read_rows(path)
+    assert len({row.key for row in rows}) == len(rows)
+    data = ROOT if 'source = "files"' in (path.parent / "suite.toml").read_text() else None
+    suite = read_suite(path.parent, data=data)
+    labels = {entrant.title for entrant in suite.detectors}
+    for row in rows:
+        assert row.suite == suite.name
+        assert row.label in labels
+        assert row.commit, "a row says which code made it"
+        known = set(detector_class(row.detector).__dataclass_fields__)
+        assert set(row.params) <= known
+
+
+def test_axonad_is_there_on_every_reporting_series_under_both_protocols():
+    rows = [r for r in read_rows(ROOT / "benchmarks/tsb-ad-m") if r.label == "AxonAD"]
+    for protocol in ("parity", "causal"):
+        series = {r.series for r in rows if r.protocol == protocol and r.split == "eval" and r.is_ok}
+        assert len(series) == 44
+
+
+@pytest.mark.parametrize("suite", ["telemetry", "coordination"])
+def test_axonad_is_there_on_four_generated_drives(suite):
+    rows = [r for r in read_rows(ROOT / "benchmarks" / suite) if r.label == "AxonAD" and r.is_ok]
+    for protocol in ("parity", "causal"):
+        assert {r.seed for r in rows if r.protocol == protocol} == {2024, 2025, 2026, 2027}
