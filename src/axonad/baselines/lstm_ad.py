@@ -5,6 +5,7 @@ series. ESANN 2015.
 
 Differs from the paper, as TSB-AD does, in predicting one step ahead with an encoder and a decoder
 of two layers each, and in scoring by the squared error instead of a Gaussian fitted to errors.
+Differs from TSB-AD where the held-out rows hold no window: it stops after four epochs, we go on.
 """
 
 from __future__ import annotations
