@@ -1,7 +1,8 @@
 """Time and memory of the classical detectors, each in a process of its own.
 
     OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py
-    OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py --rows 200000 --detectors KNN LOF RobustPCA
+    OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py --rows 200000 \\
+        --detectors KNN LOF RobustPCA
 
 The series is a random walk of coupled channels with noise, fitted on and scored whole: as long as
 the longest server series of TSB-AD by default. Memory is the process's peak less what it held

@@ -82,6 +82,7 @@ def reference(args: argparse.Namespace) -> None:
         for file in (f for f in files if f.endswith(".csv") and int(f[:3]) in args.series):
             frame = pd.read_csv(io.BytesIO(archive.read(members[file]))).dropna()
             data = frame.iloc[:, 0:-1].values.astype(float)  # TSB-AD's words: column by column
+            np.save(args.out / f"{file[:-4]}.npy", data)  # pandas rounds otherwise than we read
             for name, seed in ((n, s) for n in args.detectors for s in SEEDS.get(n, (0,))):
                 path = args.out / f"{file[:-4]}|{name}|{seed}.npy"
                 if path.exists():
@@ -116,7 +117,8 @@ def compare(args: argparse.Namespace) -> None:
             _, label, seed = path.stem.split("|")
             if (name.file, label, seed) in known or label not in args.detectors:
                 continue
-            row = compare_one(label, int(seed), series, np.load(path))
+            data = np.load(args.reference / f"{name.file[:-4]}.npy")
+            row = compare_one(label, int(seed), data, series.labels, np.load(path))
             value = "" if label.endswith("-100") else published[name.file][label]
             row |= {"published": value and f"{float(value):.4f}"}
             print(*row.values(), flush=True)
@@ -127,7 +129,9 @@ def compare(args: argparse.Namespace) -> None:
                 writer.writerows(sorted(done, key=lambda r: (r["detector"], r["series"])))
 
 
-def compare_one(label: str, seed: int, series, theirs: np.ndarray) -> dict[str, str]:
+def compare_one(
+    label: str, seed: int, data: np.ndarray, labels: np.ndarray, theirs: np.ndarray
+) -> dict[str, str]:
     from scipy.stats import spearmanr
 
     from axonad import evaluate
@@ -140,15 +144,15 @@ def compare_one(label: str, seed: int, series, theirs: np.ndarray) -> dict[str, 
     if label in SEEDS:
         params["seed"] = seed
     started = time.perf_counter()
-    detector = cls(**params).fit(series.values)
-    ours = detector.decision_function(series.values)
+    detector = cls(**params).fit(data)
+    ours = detector.decision_function(data)
     seconds = time.perf_counter() - started
     flat = [np.ptp(ours) == 0, np.ptp(theirs) == 0]
     agree = float(all(flat)) if any(flat) else spearmanr(ours, theirs).statistic
 
     def vus_pr(scores: np.ndarray) -> str:
-        rule = {"window": "tsb-ad-2026", "channel": series.values[:, 0]}
-        return f"{evaluate(scores, series.labels, metrics=['VUS-PR'], **rule)['VUS-PR']:.4f}"
+        rule = {"window": "tsb-ad-2026", "channel": data[:, 0]}
+        return f"{evaluate(scores, labels, metrics=['VUS-PR'], **rule)['VUS-PR']:.4f}"
 
     return {
         "detector": label, "seed": str(seed), "spearman": f"{agree:.4f}",

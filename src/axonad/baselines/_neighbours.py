@@ -53,8 +53,8 @@ class NeighbourDetector(WindowedDetector):
     def _judge(self, far: Values, places: Places) -> Values:
         """Return a score per window from the distances and places of its neighbours."""
 
-    def _prepare(self, far: Values, places: Places) -> None:
-        """Learn from each reference window's own neighbours."""
+    def _prepare(self) -> None:
+        """Learn from the reference windows."""
 
     def _learn(self, X: Matrix) -> Values:
         self._require_windows(X, 2)
@@ -62,7 +62,7 @@ class NeighbourDetector(WindowedDetector):
         self._reference = self._take(X, starts)
         self._index()
         self._digest = digest(X)
-        self._prepare(*self._search(self._reference, np.arange(len(starts))))
+        self._prepare()
         scores, first = [], 0
         for batch in self._batches(X):
             behind = first + len(batch)

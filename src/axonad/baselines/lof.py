@@ -32,7 +32,8 @@ class LOF(NeighbourDetector):
 
     learned: ClassVar[tuple[str, ...]] = ("_reference", "_own", "_reach", "_density")
 
-    def _prepare(self, far: Values, places: Places) -> None:
+    def _prepare(self) -> None:
+        far, places = self._search(self._reference, np.arange(len(self._reference)))
         self._reach = far[:, -1]
         self._density = self._densities(far, places)
 

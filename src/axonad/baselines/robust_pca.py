@@ -25,7 +25,7 @@ from axonad.data.frames import Matrix, Names
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
 
-BLOCK = 4_096  # rows sent through the rounds at a time
+BLOCK = 512  # rows sent through the rounds at a time: few enough for the processor's cache
 
 Values = NDArray[np.float64]
 
@@ -56,9 +56,8 @@ class RobustPCA(Detector):
         if self.max_train is not None and len(X) > self.max_train:
             draw = np.random.default_rng(self.seed)
             rows = np.sort(draw.choice(len(X), self.max_train, replace=False))
-        train = np.asarray(X[rows], dtype=np.float64)
-        self._kept = np.flatnonzero(np.any(train != 0, axis=0))
-        low_rank = self._split(train[:, self._kept])
+        self._kept = np.flatnonzero(np.any(X[rows] != 0, axis=0))
+        low_rank = self._split(self._moving(X[rows]))
         self._mean = low_rank.mean(axis=0)
         centered = low_rank - self._mean
         _, axes = np.linalg.eigh(centered.T @ centered)
@@ -69,7 +68,7 @@ class RobustPCA(Detector):
         """Return the low-rank part of ``D``; keep the thresholds and each round's matrix."""
         largest = np.abs(D).sum(axis=0).max(initial=0.0)
         step = 4 * largest / D.size if D.size else 0.0  # 1/μ
-        self._bound = np.array([step / np.sqrt(max(D.shape))])  # λ/μ
+        self._bound = float(step / np.sqrt(max(D.shape)))  # λ/μ
         self._basis = np.empty((0, D.shape[1]))
         self._ends = np.zeros(1, dtype=np.int64)
         goal = self.tolerance * np.linalg.norm(D)
@@ -77,9 +76,10 @@ class RobustPCA(Detector):
         M, U, L = D.copy(), np.zeros_like(D), np.zeros_like(D)
         while D.size and len(found) < self.rounds:
             found.append(_shrinkage(M, step))
-            left = np.sqrt(sum(_round(D[b], M[b], U[b], L[b], found[-1], self._bound) for b in
-                               _blocks(len(D))))  # fmt: skip
-            if left <= goal:
+            left = 0.0
+            for b in _blocks(len(D)):
+                left += _round(D[b], M[b], U[b], L[b], found[-1], self._bound)
+            if np.sqrt(left) <= goal:
                 break
         if found:
             self._basis = np.concatenate(found)
@@ -90,23 +90,28 @@ class RobustPCA(Detector):
         return np.concatenate([self._distance(self._low_rank(X[b])) for b in _blocks(len(X))])
 
     def _low_rank(self, X: Matrix) -> Values:
-        D = np.asarray(X[:, self._kept], dtype=np.float64)
+        D = self._moving(X)
         M, U, L = D.copy(), np.zeros_like(D), np.zeros_like(D)
         for start, stop in zip(self._ends, self._ends[1:], strict=False):
             _round(D, M, U, L, self._basis[start:stop], self._bound)
         return L
+
+    def _moving(self, X: Matrix) -> Values:
+        """Return the channels that were not always 0 in training, row by row in memory."""
+        return np.ascontiguousarray(X[:, self._kept], dtype=np.float64)
 
     def _distance(self, L: Values) -> Values:
         result: Values = np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1)
         return result
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        names = ("kept", "mean", "axes", "bound", "basis", "ends")
-        return {}, {name: getattr(self, f"_{name}") for name in names}
+        names = ("kept", "mean", "axes", "basis", "ends")
+        return {"bound": self._bound}, {name: getattr(self, f"_{name}") for name in names}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._kept, self._mean, self._axes = arrays["kept"], arrays["mean"], arrays["axes"]
-        self._bound, self._basis, self._ends = arrays["bound"], arrays["basis"], arrays["ends"]
+        self._basis, self._ends = arrays["basis"], arrays["ends"]
+        self._bound = float(values["bound"])
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -127,16 +132,21 @@ def _shrinkage(M: Values, step: float) -> Values:
     return basis
 
 
-def _round(D: Values, M: Values, U: Values, L: Values, basis: Values, bound: Values) -> float:
+def _round(D: Values, M: Values, U: Values, L: Values, basis: Values, bound: float) -> float:
     """Do one round in place; return the sum of squares of what L and S leave of ``D``.
 
     U is the dual variable over μ. With R = D − L + U the sparse part is R − clip(R) and the next U
     is clip(R), so S itself is never needed: what is left, D − L − S, is the change of U.
     """
     np.matmul(M @ basis.T, basis, out=L)
-    change = np.clip(D - L + U, -bound, bound) - U
+    change = np.subtract(D, L)
+    change += U
+    np.minimum(change, bound, out=change)
+    np.maximum(change, -bound, out=change)
+    change -= U
     U += change
-    np.subtract(L + U, -change, out=M)  # the next D − S + U
+    np.add(L, U, out=M)
+    M += change  # the next D − S + U
     return float(np.vdot(change, change))
 
 
