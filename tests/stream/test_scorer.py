@@ -240,7 +240,9 @@ def test_detectors_that_cannot_stream(small):
     with pytest.raises(NotFittedError):
         StreamScorer(AxonAD(**small))
     paper = AxonAD.paper(**small).fit(waves(100))
-    with pytest.raises(ConfigError, match="cannot run live: its scaling needs the whole series"):
+    with pytest.raises(
+        ConfigError, match="cannot run live as it was fitted: its scaling needs the whole series"
+    ):
         StreamScorer(paper)
     with pytest.raises(ConfigError, match="hold_limit must be at least 0, got -1"):
         StreamScorer(AxonAD(**small).fit(waves(100)), hold_limit=-1)

@@ -61,10 +61,10 @@ class StreamScorer:
         check_int("hold_limit", hold_limit, low=0)
         detector._require_fitted()
         if not detector.is_causal:
-            raise ConfigError(
-                f"{type(detector).__name__} cannot run live: its scaling needs the whole series; "
-                "fit it with scaling='soft' or scaling='train'"
-            )
+            why = "it adapts to what it scores; fit it with adapt=False"
+            if getattr(detector, "scaling", "") == "array":
+                why = "its scaling needs the whole series; fit it with scaling='soft'"
+            raise ConfigError(f"{type(detector).__name__} cannot run live as it was fitted: {why}")
         self.detector = detector
         self.hold_limit = hold_limit
         self.rows = self.scored = self.held = self.refused = 0

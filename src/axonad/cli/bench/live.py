@@ -34,7 +34,9 @@ class LiveView:
         if self._before:
             self._console.print(f"{self._before} jobs were done before; {self._total} remain")
         if self._total and sys.stderr.isatty():
-            self._live = Live(self._view(), console=self._console, refresh_per_second=4)
+            self._live = Live(
+                get_renderable=self._view, console=self._console, refresh_per_second=4
+            )
             self._live.start()
         return self
 
@@ -49,6 +51,7 @@ class LiveView:
 
     def show(self, row: Row) -> None:
         """Count a finished row and show where the run stands."""
+        self._latest = time.monotonic()
         self._done += 1
         self._failed += not row.is_ok
         name = f"{row.label} ({row.protocol})"
@@ -57,16 +60,15 @@ class LiveView:
             self._sums[name] = (total + row.metrics[METRIC], count + 1, failed)
         else:
             self._sums[name] = (total, count, failed + 1)
-        if self._live is not None:
-            self._live.update(self._view())
-        else:
+        if self._live is None:
             self._console.print(self._line(row), markup=False)
 
     def time_left(self) -> float | None:
         """Return the seconds the rest will take at the pace so far; None before the first row."""
         if not self._done:
             return None
-        return (time.monotonic() - self._started) / self._done * (self._total - self._done)
+        rest = (self._latest - self._started) / self._done * (self._total - self._done)
+        return max(0.0, rest - (time.monotonic() - self._latest))
 
     def _line(self, row: Row) -> str:
         outcome = (
@@ -90,8 +92,10 @@ class LiveView:
         for name, (total, count, failed) in best[:SHOWN]:
             mean = f"{total / count:.3f}" if count else "–"
             table.add_row(name, str(count), str(failed) if failed else "", mean)
+        last = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=max(1, self._total), completed=self._done, width=40)
-        return Group(table, bar, Text(f"{self._done} of {self._total} done, {self._counts()}"))
+        last.add_row(bar, Text(f"{self._done} of {self._total} done, {self._counts()}"))
+        return Group(table, last)
 
 
 def _duration(seconds: float) -> str:
