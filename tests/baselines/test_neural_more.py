@@ -52,7 +52,7 @@ def test_scores_are_those_of_windows_one_by_one(name):
     np.testing.assert_allclose(detector._score_ends(X)[0], naive, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "AnomalyTransformer"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_broken_channel_is_ranked_and_named(name):
     detector = make(name, epochs=8, patience=8, lr=1e-2).fit(waves(500))
     X = waves(300, seed=1)
@@ -108,6 +108,7 @@ def test_devices_agree(name):
         ("TimesNet", {"kernels": 0}, "kernels must be at least 1"),
         ("AnomalyTransformer", {"heads": 3}, r"heads \(3\) must divide width \(512\)"),
         ("AnomalyTransformer", {"discrepancy_weight": -1.0}, "discrepancy_weight must be at least"),
+        ("AnomalyTransformer", {"temperature": -1.0}, "temperature must be at least 0"),
         ("GDN", {"window": 1}, "window must be at least 2"),
         ("GDN", {"top": 0}, "top must be at least 1"),
         ("TFTResidual", {"horizon": 100}, r"horizon must be below window \(100\), got 100"),
@@ -131,8 +132,7 @@ def test_the_score_sits_at_the_row_it_is_about(name):
     spiked = X.copy()
     spiked[100] += 20.0
     change = detector.decision_function(spiked) - detector.decision_function(X)
-    first = np.flatnonzero(np.abs(change) > 1e-6)[0]
-    assert first == 100
+    assert np.flatnonzero(np.abs(change) > 1e-6)[0] == 100
     if name != "AnomalyTransformer":  # there a row's share in the score moves with its neighbours
         assert np.argmax(change) == 100
 
@@ -221,6 +221,19 @@ def test_both_associations_sum_to_one_and_agree_with_themselves():
         same = anomaly_transformer.discrepancy(series, series)
         torch.testing.assert_close(same, torch.zeros(2, 12))
         assert (anomaly_transformer.discrepancy(series, prior) > 0).all()
+
+
+def test_temperature_sets_how_much_attention_counts():
+    detector = make("AnomalyTransformer", temperature=0.0)
+    net = detector._build(3).eval()
+    x = torch.randn(4, 12, 3)
+    back, found = net(x)
+    error = (back - x)[:, -1].square()
+    torch.testing.assert_close(detector._window_score(net, x), error / 12)
+    distance = anomaly_transformer.discrepancy(*found[0])
+    share = torch.softmax(-2 * distance, dim=-1)[:, -1:]
+    detector.set_params(temperature=2.0)
+    torch.testing.assert_close(detector._window_score(net, x), share * error)
 
 
 def test_training_is_a_minimax():

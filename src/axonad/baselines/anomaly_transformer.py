@@ -6,8 +6,10 @@ discrepancy. ICLR 2022.
 Each layer has two views of which rows belong together: its attention (the series association)
 and a Gaussian around each row (the prior association). Training is a minimax: the prior moves
 towards the attention, the attention away from the prior. An anomaly's attention cannot leave its
-neighbourhood, so a small discrepancy raises its reconstruction error in the score. Differs from
-TSB-AD in stopping by the validation error of the reconstruction alone.
+neighbourhood, so a small discrepancy raises its reconstruction error in the score. The authors'
+code and TSB-AD multiply the discrepancy by 50 in each of three layers (parity), which leaves most
+rows a share of exactly zero in single precision; here, as in the paper, it is the mean over layers.
+Differs from TSB-AD in stopping by the validation error of the reconstruction alone.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from axonad.baselines._tokens import RowEmbedding
 from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
-TEMPERATURE = 50.0
 SMALL = 1e-4  # added to probabilities before their logarithm
 
 
@@ -112,6 +113,8 @@ class AnomalyTransformer(NeuralDetector):
         Of the transformer.
     discrepancy_weight
         Of the association discrepancy in training.
+    temperature
+        Factor of the discrepancy in the score.
     """
 
     window: int = 50
@@ -120,12 +123,13 @@ class AnomalyTransformer(NeuralDetector):
     hidden: int = 512
     layers: int = 3
     discrepancy_weight: float = 3.0
+    temperature: float = 1.0
     epochs: int = 10
     patience: int = 7
     align: str = "end"
 
     lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
+    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "temperature": 150.0}
     score_batch: ClassVar[int] = 256
 
     def _build(self, channels: int) -> nn.Module:
@@ -152,8 +156,8 @@ class AnomalyTransformer(NeuralDetector):
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         back, found = net(x)
-        wandering = torch.stack([discrepancy(*associations) for associations in found]).sum(0)
-        share = torch.softmax(-TEMPERATURE * wandering, dim=-1)
+        wandering = torch.stack([discrepancy(*associations) for associations in found]).mean(0)
+        share = torch.softmax(-self.temperature * wandering, dim=-1)
         error: Tensor = (back - x)[:, -1]
         return share[:, -1:] * error.square()
 
@@ -162,5 +166,6 @@ class AnomalyTransformer(NeuralDetector):
         for name in ("width", "heads", "hidden", "layers"):
             check_int(name, getattr(self, name), low=1)
         check_float("discrepancy_weight", self.discrepancy_weight, low=0)
+        check_float("temperature", self.temperature, low=0)
         if self.width % self.heads:
             raise ConfigError(f"heads ({self.heads}) must divide width ({self.width})")
