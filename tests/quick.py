@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
+import getpass
 import json
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -38,10 +37,13 @@ def write_gpt2(folder: Path, *, width: int = 8, heads: int = 2, layers: int = 2)
 
 
 def tiny_gpt2() -> str:
-    """Return a folder with a tiny GPT-2 that lasts as long as this process."""
-    folder = Path(tempfile.mkdtemp(prefix="axonad-gpt2-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return str(write_gpt2(folder))
+    """Return a folder with a tiny GPT-2, the same for every process that runs tests."""
+    folder = Path(tempfile.gettempdir()) / f"axonad-gpt2-{getpass.getuser()}"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as fresh:
+        for path in write_gpt2(Path(fresh)).iterdir():
+            path.replace(folder / path.name)
+    return str(folder)
 
 
 NEURAL: dict[str, Any] = {
