@@ -122,11 +122,13 @@ class WindowedDetector(Detector):
 
     def _take(self, X: Matrix, starts: NDArray[np.integer], dtype: Any = np.float64) -> Values:
         """Return the windows that begin at the given rows."""
-        view = sliding_window_view(self._in_units(X), self.window, axis=0)
-        taken: Values = np.empty((len(starts), self.window * X.shape[1]), dtype=dtype)
+        channels = X.shape[1]
+        taken: Values = np.empty((len(starts), self.window * channels), dtype=dtype)
         size = max(1, BATCH_VALUES // taken.shape[1])
         for i in range(0, len(starts), size):
-            taken[i : i + size] = self._finish(view[starts[i : i + size]])
+            places = starts[i : i + size, None] + np.arange(self.window)
+            rows = self._in_units(X[places.ravel()]).reshape(*places.shape, channels)
+            taken[i : i + size] = self._finish(rows.swapaxes(1, 2))
         return taken
 
     def _choose(self, X: Matrix, most: int | None, seed: int) -> NDArray[np.int64]:
@@ -200,5 +202,6 @@ def mean_over_cover(ends: Values, *, window: int) -> Values:
 
 def digest(X: Matrix) -> str:
     """Return what tells whether an array is the very one a detector was fitted on."""
-    content = np.ascontiguousarray(X, dtype=np.float64)
-    return hashlib.sha256(repr(content.shape).encode() + content.tobytes()).hexdigest()
+    result = hashlib.sha256(repr(X.shape).encode())
+    result.update(np.ascontiguousarray(X, dtype=np.float64).data)
+    return result.hexdigest()

@@ -39,7 +39,7 @@ class KMeansAD(WindowedDetector):
 
     window: int = 40
     clusters: int = 10
-    max_train: int | None = 100_000
+    max_train: int | None = 50_000
     seed: int = 2024
     align: str = "center"
 
