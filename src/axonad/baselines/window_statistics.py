@@ -75,21 +75,16 @@ class WindowStatistics(Detector):
         return self._combined([self._standardised(far, i) for i, far in enumerate(found)])
 
     def _score(self, X: Matrix) -> Values:
-        return self._combined(self._scales(X))
+        return self._combined([self._scale(X, i) for i in range(len(self.lengths))])
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
-        late = [
-            far[self.history - length :]
-            for far, length in zip(self._scales(X), self.lengths, strict=True)
-        ]
+        late = [self._scale(X[self.history - length :], i) for i, length in enumerate(self.lengths)]
         return np.max(late, axis=0), {}
 
-    def _scales(self, X: Matrix) -> list[Values]:
-        """Return for each length one standardised distance per window."""
-        return [
-            self._standardised(nearest(self._statistics(X, length), self._references[i]), i)
-            for i, length in enumerate(self.lengths)
-        ]
+    def _scale(self, X: Matrix, i: int) -> Values:
+        """Return one standardised distance per window of the i-th length."""
+        statistics = self._statistics(X, self.lengths[i])
+        return self._standardised(nearest(statistics, self._references[i]), i)
 
     def _standardised(self, far: Values, i: int) -> Values:
         mean, unit = self._levels[i]
