@@ -60,6 +60,10 @@ def test_files_are_split_and_found(tmp_path, monkeypatch):
     assert sorted((j.series.dataset, j.series.split) for j in jobs) == [
         ("JumpStarter2", ""), ("MSL", "eval"), ("MSL", "tuning"),
     ]  # fmt: skip
+    (tuned,) = read_suite(path, data=data).jobs(seeds=[1], split="tuning")
+    assert tuned.series.split == "tuning"
+    with pytest.raises(UnknownNameError, match="no series of split 'test'; the suite has eval, tu"):
+        read_suite(path, data=data).jobs(split="test")
     write_suite(tmp_path, FILES.replace('path = "x"', 'path = "data"\n    split = "tuning"'))
     assert [j.series.split for j in read_suite(path).jobs(seeds=[1])] == ["tuning"]
     monkeypatch.setenv("AXONAD_DATA", str(tmp_path))

@@ -76,15 +76,16 @@ class Suite:
         series: Sequence[str] = (),
         seeds: Sequence[int] = (),
         protocols: Sequence[str] = (),
+        split: str | None = None,
     ) -> list[Job]:
         """Return all jobs of the suite, or those that fit every choice given.
 
         ``detectors`` are names or labels (a registered detector the suite does not list is added
-        with its defaults), ``series`` parts of series names.
+        with its defaults), ``series`` parts of series names, ``split`` the list they belong to.
         """
         entrants = self._choose_detectors(detectors)
         chosen = self._choose_protocols(protocols)
-        refs = _choose_series(sources.find(self.data, seeds=seeds or self.seeds), series)
+        refs = _choose_series(sources.find(self.data, seeds=seeds or self.seeds), series, split)
         found = [
             self._job(ref, entrant, protocol, seed)
             for ref in refs
@@ -220,7 +221,15 @@ def _with_path(
     )
 
 
-def _choose_series(refs: list[SeriesRef], parts: Sequence[str]) -> list[SeriesRef]:
+def _choose_series(
+    refs: list[SeriesRef], parts: Sequence[str], split: str | None
+) -> list[SeriesRef]:
+    if split is not None:
+        known = sorted({ref.split for ref in refs} - {""})
+        refs = [ref for ref in refs if ref.split == split]
+        if not refs:
+            has = ", ".join(known) or "none"
+            raise UnknownNameError(f"no series of split {split!r}; the suite has {has}")
     for part in parts:
         if not any(part in ref.name for ref in refs):
             raise UnknownNameError(

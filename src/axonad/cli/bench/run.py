@@ -41,6 +41,9 @@ def run(
     series: Annotated[
         list[str] | None, typer.Option(help="Only series with this in their name; comma or repeat.")
     ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Only series of this list: eval or tuning.")
+    ] = None,
     seeds: Annotated[list[str] | None, typer.Option(help="Seeds in place of the suite's.")] = None,
     protocols: Annotated[
         list[str] | None, typer.Option("--protocol", "-p", help="Only this protocol.")
@@ -71,7 +74,7 @@ def run(
     found = read_suite(suite, data=data)
     jobs = found.jobs(
         detectors=words(detectors), series=words(series), protocols=words(protocols),
-        seeds=[_seed(word) for word in words(seeds)],
+        split=split, seeds=[_seed(word) for word in words(seeds)],
     )  # fmt: skip
     if dry_run:
         _list(jobs)
