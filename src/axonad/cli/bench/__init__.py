@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from axonad.cli.bench.compare import compare
+from axonad.cli.bench.merge import merge
 from axonad.cli.bench.run import run
 from axonad.cli.bench.suites import suites
 from axonad.cli.bench.table import table
@@ -17,4 +18,5 @@ bench_app.command()(run)
 bench_app.command()(table)
 bench_app.command()(compare)
 bench_app.command()(transfer)
+bench_app.command()(merge)
 bench_app.command()(suites)
