@@ -345,3 +345,14 @@ def test_small_demo(run, tmp_path):
     assert scores.height == 2000
     code, _, err = run("demo", "--steps", "4000", "--out", "d")
     assert_one_red_line(code, err, "already exists")
+
+
+def test_list_tells_all_about_one_detector(run):
+    code, out, _ = run("list", "KNN")
+    assert code == 0
+    assert "SIGMOD" in out
+    assert "max_train" in out
+    code, out, _ = run("list", "AxonAD")
+    assert "'array'" in out, "what the parity protocol changes"
+    code, _, err = run("list", "KN")
+    assert (code, "no detector 'KN'; did you mean 'KNN'" in err) == (2, True)
