@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -203,6 +204,20 @@ class AxonAD(Detector):
         return spread(values, window=self.window, align=self.align)
 
     # -- files -------------------------------------------------------------------------------
+
+    def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted detector as one ONNX file that scores without torch.
+
+        It takes raw windows ``window`` (batch, T, F) in double, in the channels' own units, and
+        gives ``score``, ``d_rec``, ``d_q`` (batch,) and ``channels`` (batch, F), equal to the
+        detector's within 1e-4; names and threshold are metadata (``docs/onnx.md``). An existing
+        file is only replaced with ``overwrite=True``. Needs ``pip install 'axonad[onnx]'``.
+        """
+        from axonad.score.onnx_file import export_onnx
+
+        self._require_fitted()
+        config = self._net_config(self.n_features_in_)
+        export_onnx(self, path, state=self._state()[1], config=config, overwrite=overwrite)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         arrays = {f"net.{k}": v.cpu().numpy() for k, v in self._net.state_dict().items()}

@@ -12,6 +12,7 @@ from axonad import __version__
 from axonad.cli.bench import bench_app
 from axonad.cli.demo import demo
 from axonad.cli.evaluate import evaluate
+from axonad.cli.export import export
 from axonad.cli.fit import fit
 from axonad.cli.list import list_command
 from axonad.cli.score import score
@@ -29,6 +30,7 @@ app.command()(fit)
 app.command()(score)
 app.command()(stream)
 app.command()(evaluate)
+app.command()(export)
 app.command("list")(list_command)
 app.command()(demo)
 app.add_typer(bench_app, name="bench")
