@@ -80,7 +80,11 @@ def train(
 
 def make_optimiser(net: AxonNet, loss: WeightedLoss, config: TrainConfig) -> torch.optim.Optimizer:
     """Return AdamW over all trained weights, the loss's own two included, decay on all of them."""
-    weights = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
+    return adamw([*(p for p in net.parameters() if p.requires_grad), *loss.parameters()], config)
+
+
+def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:
+    """Return the optimiser of these weights, decay on all of them."""
     return torch.optim.AdamW(
         weights,
         lr=config.lr,

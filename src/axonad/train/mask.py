@@ -32,8 +32,27 @@ def sample_mask(
 
     A block lies wholly inside the tail; its start is uniform over the places where it fits.
     """
+    return mask_blocks(draw_blocks(batch, window=window, plan=plan, device=device), window, plan[1])
+
+
+def draw_blocks(
+    batch: int,
+    *,
+    window: int,
+    plan: tuple[int, int, int],
+    device: torch.device,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Return where the blocks of each window begin (B, blocks, 1)."""
     tail, span, blocks = plan
-    starts = torch.randint(window - tail, window - span + 1, (batch, blocks, 1), device=device)
-    steps = torch.arange(window, device=device)
+    shape = batch, blocks, 1
+    return torch.randint(
+        window - tail, window - span + 1, shape, device=device, generator=generator
+    )
+
+
+def mask_blocks(starts: Tensor, window: int, span: int) -> Tensor:
+    """Return a float mask (B, T), 1 on the ``span`` steps from each start (B, blocks, 1) on."""
+    steps = torch.arange(window, device=starts.device)
     inside = (steps >= starts) & (steps < starts + span)
     return inside.any(1).float()

@@ -24,6 +24,15 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
+def generator(seed: int, device: torch.device) -> torch.Generator:
+    """Return a generator of the body's own: it goes on where the body's draws have come to."""
+    if device.type != "cpu":
+        return torch.Generator(device).manual_seed(seed)  # weights are drawn on the CPU
+    own = torch.Generator()
+    own.set_state(torch.get_rng_state())
+    return own
+
+
 @contextmanager
 def _kept(device: torch.device) -> Iterator[None]:
     """Put the generators' states back at the end."""

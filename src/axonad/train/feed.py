@@ -1,0 +1,143 @@
+"""Windows for many models at once: gathered, shuffled and masked for all in a few launches.
+
+The series of all models lie one behind the other on the device. A table of all windows holds, in
+the order of the current epoch, where each begins and where its masked blocks begin; every model has
+its own part of the table, drawn from its own generator, so no model's luck depends on another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from axonad.data.windows import count_windows
+from axonad.model.net import AxonNet
+from axonad.model.stacked import Batch
+from axonad.model.windows import gather_windows
+from axonad.train.mask import draw_blocks, mask_blocks
+
+
+@dataclass(kw_only=True, eq=False)
+class Member:
+    """One model to train: its network, the series it learns from, its own randomness."""
+
+    net: AxonNet
+    series: Tensor
+    validation: Tensor | None
+    generator: torch.Generator
+
+    @property
+    def windows(self) -> int:
+        """How many windows an epoch visits."""
+        return count_windows(len(self.series), self.net.config.window)
+
+
+class Feed:
+    """Training windows of all models, each model's in its own random order."""
+
+    def __init__(
+        self, members: Sequence[Member], *, plan: tuple[int, int, int], batch_size: int
+    ) -> None:
+        self._members = members
+        self._plan = plan
+        self._window = members[0].net.config.window
+        self._series = torch.cat([member.series for member in members])
+        self._device = self._series.device
+        self._offsets = _starts([len(member.series) for member in members])
+        self._counts = [member.windows for member in members]
+        self._firsts = _starts(self._counts)
+        self._batch = torch.arange(batch_size, device=self._device)
+        columns = 1 + plan[2]  # where the window begins, where each block begins
+        self._table = torch.empty(
+            sum(self._counts), columns, dtype=torch.int32, device=self._device
+        )
+
+    def shuffle(self, model: int) -> None:
+        """Draw a model's next epoch: the order of its windows and their masks."""
+        member, count = self._members[model], self._counts[model]
+        generator, device = member.generator, self._device
+        part = self._table[self._firsts[model] :][:count]
+        part[:, 0] = torch.randperm(count, device=device, generator=generator)
+        part[:, 0] += self._offsets[model]
+        part[:, 1:] = draw_blocks(
+            count, window=self._window, plan=self._plan, device=device, generator=generator
+        )[:, :, 0]
+
+    def point(self, models: Sequence[int], done: Sequence[int]) -> None:
+        """Say which models come next, and how many windows of its epoch each has had."""
+        self._first = self._column([self._firsts[model] for model in models])
+        self._count = self._column([self._counts[model] for model in models])
+        self._place = self._column(done) + self._batch
+
+    def batch(self) -> Batch:
+        """Return the next windows of every model; a shorter batch is filled up without a share."""
+        inside = self._place < self._count
+        rows = self._table[self._first + torch.minimum(self._place, self._count - 1)]
+        self._place = self._place + len(self._batch)
+        x = gather_windows(self._series, rows[..., 0].flatten(), self._window)
+        mask = mask_blocks(rows[..., 1:].flatten(0, 1)[..., None], self._window, self._plan[1])
+        return Batch(
+            x.view(*inside.shape, *x.shape[1:]),
+            mask.view(*inside.shape, -1) * inside[..., None],
+            inside / inside.sum(1, keepdim=True),
+        )
+
+    def _column(self, numbers: Sequence[int]) -> Tensor:
+        return torch.tensor(numbers, device=self._device)[:, None]
+
+
+class HeldOut:
+    """Validation windows of the models that have some."""
+
+    def __init__(self, members: Sequence[Member], *, batch_size: int) -> None:
+        self._window = members[0].net.config.window
+        self._batch_size = batch_size
+        parts = [m.series[:0] if m.validation is None else m.validation for m in members]
+        self._series = torch.cat(parts)
+        self._offsets = _starts([len(part) for part in parts])
+        self._counts = [count_windows(len(p), self._window) if len(p) else 0 for p in parts]
+
+    def has(self, model: int) -> bool:
+        """Whether the model has anything to validate on."""
+        return self._counts[model] > 0
+
+    def passes(self, models: Sequence[int], size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Go through the models' windows, ``size`` at a time: windows and their shares.
+
+        The shares make the sum of the windows' errors the mean over batches of the batches' means,
+        as a model would have it alone, however many windows a pass takes.
+        """
+        device = self._series.device
+        counts = torch.tensor([self._counts[m] for m in models], device=device)[:, None]
+        offsets = torch.tensor([self._offsets[m] for m in models], device=device)[:, None]
+        batches = -(-counts // self._batch_size)
+        for first in range(0, max(self._counts[m] for m in models), size):
+            place = first + torch.arange(size, device=device)
+            behind = counts - place // self._batch_size * self._batch_size
+            length = behind.clamp(max=self._batch_size)  # of the batch a window would lie in
+            share = torch.where(place < counts, 1.0 / (length * batches), 0.0)
+            starts = offsets + torch.minimum(place, counts - 1)
+            x = gather_windows(self._series, starts.flatten(), self._window)
+            yield x.view(*share.shape, *x.shape[1:]), share
+
+
+def draw_keep(members: Sequence[Member], batch_size: int) -> Tensor | None:
+    """Return what dropout leaves standing (M, layers, T, B, D), or None without dropout."""
+    config = members[0].net.config
+    if not config.dropout:
+        return None
+    shape = len(config.dilations), config.window, batch_size, config.d_model
+    device = members[0].series.device
+    keep = torch.empty(len(members), *shape, dtype=torch.bool, device=device)
+    for row, member in zip(keep, members, strict=True):
+        row.bernoulli_(1 - config.dropout, generator=member.generator)
+    return keep
+
+
+def _starts(lengths: Sequence[int]) -> list[int]:
+    """Return where each part begins when all lie one behind the other."""
+    return list(accumulate(lengths[:-1], initial=0))
