@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 
 NAMES = {
     "AxonAD", "AxonADError", "Detector", "Series", "StreamScorer", "__version__", "evaluate",
-    "list_detectors", "load", "make_detector", "read",
+    "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
 

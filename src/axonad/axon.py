@@ -27,10 +27,11 @@ from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, WindowTerms, window_terms
-from axonad.train.loop import TrainConfig, train
+from axonad.train.loop import History, TrainConfig, train
 from axonad.train.seed import seeded
 
 SCORE_BATCH = 256  # windows scored at a time
+Trained = tuple[Scaler, AxonNet, History]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,16 +124,10 @@ class AxonAD(Detector):
     # -- fitting -----------------------------------------------------------------------------
 
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
-        device = resolve_device(self.device)
-        train_rows = self._split(len(X))
-        self._scaler = fit_scaler(X, self.scaling, names)
-        with seeded(self.seed, device):
-            net = AxonNet(self._net_config(X.shape[1])).to(device)
-            series, held_out = self._scaled_parts(X, train_rows, device)
-            steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
-            with Progress("fitting", steps, show=self.verbose) as progress:
-                self.training_ = train(net, series, held_out, self._train_config(), progress)
+        trained: Trained = vars(self).pop("_trained", None) or self._train(X, names)
+        self._scaler, net, self.training_ = trained
         self._net = net.eval().requires_grad_(False)
+        train_rows = self._split(len(X))
         if self.is_causal:  # train part and validation part share one scale: score both at once
             found = self._terms(X, channels=True)
         else:
@@ -142,20 +137,29 @@ class AxonAD(Detector):
         self._channel_scale = RobustScale.fit(found.channels[:inside])
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
+    def _train(self, X: Matrix, names: Names) -> Trained:
+        """Return scaler, trained network and history; nothing of the detector changes."""
+        device = resolve_device(self.device)
+        with seeded(self.seed, device):
+            scaler, net, series, held_out = self._untrained(X, names, device)
+            steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
+            with Progress("fitting", steps, show=self.verbose) as progress:
+                return scaler, net, train(net, series, held_out, self._train_config(), progress)
+
+    def _untrained(
+        self, X: Matrix, names: Names, device: torch.device
+    ) -> tuple[Scaler, AxonNet, torch.Tensor, torch.Tensor | None]:
+        """Return scaler, network, training and validation series, the latter scaled."""
+        scaler, rows = fit_scaler(X, self.scaling, names), self._split(len(X))
+        net = AxonNet(self._net_config(X.shape[1])).to(device)
+        series, rest = _tensor(scaler, X[:rows], device), X[rows:]
+        held_out = _tensor(scaler, rest, device) if len(rest) >= self.window else None
+        return scaler, net, series, held_out
+
     def _split(self, rows: int) -> int:
         """Return how many rows to train on; all of them if the first share is no longer than T."""
         cut = int(rows * (1 - self.validation))
         return cut if cut > self.window else rows
-
-    def _scaled_parts(
-        self, X: Matrix, train_rows: int, device: torch.device
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Return the training and the validation series, scaled, on the device."""
-        series, rest = self._tensor(X[:train_rows], device), X[train_rows:]
-        return series, self._tensor(rest, device) if len(rest) >= self.window else None
-
-    def _tensor(self, X: Matrix, device: torch.device) -> torch.Tensor:
-        return torch.from_numpy(self._scaler.apply(X)).to(device)
 
     def _net_config(self, channels: int) -> NetConfig:
         return NetConfig(channels=channels, **self._fields_of(NetConfig))
@@ -191,7 +195,7 @@ class AxonAD(Detector):
         with Progress("scoring", windows, show=show) as progress:
             return window_terms(
                 net,
-                self._tensor(X, device),
+                _tensor(self._scaler, X, device),
                 batch_size=SCORE_BATCH,
                 progress=progress,
                 channels=channels,
@@ -270,3 +274,7 @@ class AxonAD(Detector):
         for dilation in self.dilations:
             check_int("dilations", dilation, low=1)
         self._net_config(channels=1)  # what must fit together: heads and width, horizon and window
+
+
+def _tensor(scaler: Scaler, X: Matrix, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(scaler.apply(X)).to(device)

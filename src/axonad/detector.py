@@ -67,14 +67,9 @@ class Detector(ABC):
 
         ``y`` is there because scikit-learn pipelines pass it; it is never read.
         """
-        self._check_params()
-        values, names = to_matrix(X)
-        check_finite(values, names, purpose="training data")
-        self._check_rows(values, self.history)
-        check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         before = dict(vars(self))
         try:
-            self._fit_checked(values, names)
+            self._fit_checked(*self._admitted(X))
         except BaseException:  # whatever went wrong, an interrupt too: what was fitted stays
             vars(self).clear()
             vars(self).update(before)
@@ -140,10 +135,7 @@ class Detector(ABC):
         return self._score(X)[self.history - 1 :], {}
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
-        """Return per row the score, its components, and how strange each channel is.
-
-        The last is None where it is unknown or ``blame`` was not asked for.
-        """
+        """Return per row score, components and, if known and asked for, channels' strangeness."""
         scores = self._score(X)
         return scores, {"score": scores}, None
 
@@ -244,6 +236,15 @@ class Detector(ABC):
     def _names(self) -> Names:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names.tolist())
+
+    def _admitted(self, X: Any) -> tuple[Matrix, Names]:
+        """Return ``X`` as a matrix to learn from, and its names, or refuse it."""
+        self._check_params()
+        values, names = to_matrix(X)
+        check_finite(values, names, purpose="training data")
+        self._check_rows(values, self.history)
+        check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
+        return values, names
 
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix that fits the fitted detector, or refuse it."""

@@ -8,6 +8,7 @@ AxonADError
 ├── UnknownNameError    (LookupError)   no detector, metric, rule or format of that name
 ├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
 ├── DivergedError       (ArithmeticError) training ended in numbers that are not finite
+├── FleetError          (RuntimeError)  some of the detectors fitted together could not be fitted
 ├── FileError           (OSError)       a file that is missing, in the way or unreadable
 │   └── ModelFileError                  a saved detector or stream state that cannot be loaded
 └── MissingDependencyError (ImportError) an optional package is not installed
@@ -17,7 +18,7 @@ Each class also inherits the builtin a caller would expect, so ``except ValueErr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 
@@ -59,6 +60,17 @@ class NotFittedError(AxonADError, AttributeError, ValueError):
 
 class DivergedError(AxonADError, ArithmeticError):
     """Training ended in numbers that are not finite."""
+
+
+class FleetError(AxonADError, RuntimeError):
+    """Some of the detectors handed to ``fit_many`` could not be fitted; the others are.
+
+    ``errors`` holds what each of them would have raised alone, by its place in the list.
+    """
+
+    def __init__(self, message: str, *, errors: Mapping[int, Exception]) -> None:
+        super().__init__(message)
+        self.errors = dict(errors)
 
 
 class FileError(AxonADError, OSError):

@@ -1,0 +1,174 @@
+"""Many AxonAD detectors fitted at once on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from axonad.axon import AxonAD, Trained
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import Scaler
+from axonad.errors import AxonADError, FleetError, InputError
+from axonad.model.config import NetConfig
+from axonad.model.device import resolve_device
+from axonad.progress import Progress
+from axonad.train.feed import Member
+from axonad.train.fleet import models_at_once, train_fleet
+from axonad.train.loop import TrainConfig
+from axonad.train.seed import generator, seeded
+
+LISTED = 5  # failures named in the error's message
+
+
+def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]:
+    """Fit each detector on its own series, all at once where they share a shape; return them.
+
+    Every detector ends as after its own ``fit``, up to the luck of its draws: dropout and shuffles
+    come from its own seed in another order. Detectors whose network, training and device agree (and
+    whose series have as many channels) are trained together, one launch for all of them; where
+    there is only one of a kind, or together would be slower, ``fit`` is called.
+
+    A series that cannot be used or a training that diverges stops nobody else: all others are
+    fitted, then a :class:`~axonad.errors.FleetError` tells which failed and why. A detector that
+    failed, or was not reached before an interrupt, is as it was before.
+
+    Parameters
+    ----------
+    detectors
+        Detectors to fit, each with its own parameters and seed. No detector may come twice.
+    series
+        As many arrays, frames or Series, in the same order.
+    """
+    detectors, series = list(detectors), list(series)
+    _check_lists(detectors, series)
+    errors: dict[int, AxonADError] = {}
+    jobs = []
+    for place, (detector, X) in enumerate(zip(detectors, series, strict=True)):
+        try:
+            jobs.append(
+                _Job(place, detector, X, *detector._admitted(X), resolve_device(detector.device))
+            )
+        except AxonADError as error:
+            errors[place] = error
+    for stack in _stacks(jobs):
+        errors |= _fit_together(stack) if len(stack) > 1 else _fit_alone(stack[0])
+    if errors:
+        raise FleetError(_complaint(errors, len(detectors)), errors=errors)
+    return detectors
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One detector, and what it was given to learn from."""
+
+    place: int
+    detector: AxonAD
+    X: Any
+    values: Matrix
+    names: Names
+    device: torch.device
+
+    def prepare(self) -> tuple[Scaler, Member]:
+        """Return the scaler and what is to be trained, drawn as ``fit`` would."""
+        seed = self.detector.seed
+        with seeded(seed, self.device):
+            scaler, net, series, held_out = self.detector._untrained(
+                self.values, self.names, self.device
+            )
+            own = generator(seed, self.device)
+        return scaler, Member(net=net, series=series, validation=held_out, generator=own)
+
+    def finish(self, trained: Trained) -> None:
+        """Let the detector's own ``fit`` do the rest: statistics, scores, threshold, names."""
+        detector, shown = self.detector, self.detector.verbose
+        detector._trained = trained  # type: ignore[attr-defined]
+        detector.verbose = False  # one progress bar at a time
+        try:
+            detector.fit(self.X)
+        finally:
+            vars(detector).pop("_trained", None)
+            detector.verbose = shown
+
+
+def _fit_alone(job: _Job) -> dict[int, AxonADError]:
+    try:
+        job.detector.fit(job.X)
+    except AxonADError as error:
+        return {job.place: error}
+    return {}
+
+
+def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
+    """Train the jobs as one stack; finish each as soon as its training ends."""
+    errors: dict[int, AxonADError] = {}
+    ready: list[tuple[_Job, Scaler, Member]] = []
+    for job in jobs:
+        try:
+            ready.append((job, *job.prepare()))
+        except AxonADError as error:
+            errors[job.place] = error
+    if not ready:
+        return errors
+    config = jobs[0].detector._train_config()
+    members = [member for _, _, member in ready]
+    steps = config.epochs * sum(-(-member.windows // config.batch_size) for member in members)
+    show = any(job.detector.verbose for job in jobs)
+    with Progress(f"fitting {len(members)} models", steps, show=show) as progress:
+        for place, history in train_fleet(members, config, progress):
+            job, scaler, member = ready[place]
+            try:
+                job.finish((scaler, member.net, history))
+            except AxonADError as error:
+                errors[job.place] = error
+    return errors
+
+
+def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
+    """Group jobs that can be trained together, in even parts that fit the device.
+
+    Series of like length go together: their epochs end together, and are validated together.
+    """
+    groups: dict[tuple[NetConfig, TrainConfig, torch.device], list[_Job]] = {}
+    for job in sorted(jobs, key=lambda job: len(job.values)):
+        detector = job.detector
+        net = detector._net_config(job.values.shape[1])
+        groups.setdefault((net, detector._train_config(), job.device), []).append(job)
+    for (net, training, device), group in groups.items():
+        parts = -(-len(group) // models_at_once(net, training.batch_size, device))
+        size = -(-len(group) // parts)
+        for first in range(0, len(group), size):
+            yield group[first : first + size]
+
+
+def _check_lists(detectors: list[AxonAD], series: list[Any]) -> None:
+    if len(detectors) != len(series):
+        raise InputError(
+            f"fit_many needs one series per detector, got {len(detectors)} detectors "
+            f"and {len(series)} series"
+        )
+    seen: dict[int, int] = {}
+    for place, detector in enumerate(detectors):
+        if not isinstance(detector, AxonAD):
+            raise InputError(
+                f"detector {place} must be an AxonAD, got {type(detector).__name__}; "
+                "call its own fit"
+            )
+        if id(detector) in seen:
+            raise InputError(
+                f"detectors {seen[id(detector)]} and {place} are the same object; "
+                "make one detector per series"
+            )
+        seen[id(detector)] = place
+
+
+def _complaint(errors: Mapping[int, AxonADError], count: int) -> str:
+    listed = [f"detector {place}: {errors[place]}" for place in sorted(errors)[:LISTED]]
+    more = f"\nand {len(errors) - LISTED} more" if len(errors) > LISTED else ""
+    return (
+        f"{len(errors)} of {count} detectors could not be fitted, the others are:\n"
+        + "\n".join(listed)
+        + more
+    )
