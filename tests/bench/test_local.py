@@ -18,7 +18,7 @@ from axonad.bench.results import Results, read_rows
 from axonad.bench.run import pending, run_jobs
 from axonad.bench.suite import read_suite
 from axonad.bench.worker import Worker
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, MissingDependencyError
 from tests.bench.jobs import SUITE, make_job, steady, write_suite
 
 LONG = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
@@ -53,9 +53,13 @@ def test_a_job_that_takes_too_long_is_a_row(worker):
     assert row.reason.startswith("InputError"), "the next job has a new process"
 
 
-def test_a_job_that_takes_too_much_memory_is_a_row(worker):
-    row = worker(memory_limit=50).run(LONG)
-    assert (row.status, row.reason) == ("memory", "took more memory than the limit of 50 MiB")
+def test_a_job_that_takes_too_much_memory_is_a_row(worker, monkeypatch):
+    wide = make_job(params=LONG.params | {"d_model": 512, "window": 200, "batch_size": 512})
+    row = worker(memory_limit=100).run(wide)
+    assert (row.status, row.reason) == ("memory", "took more memory than the limit of 100 MiB")
+    monkeypatch.setattr("axonad.bench.worker.process_memory", lambda *_: None)
+    with pytest.raises(MissingDependencyError, match="memory limit needs the package psutil"):
+        worker(memory_limit=100)
 
 
 def test_a_crash_of_the_interpreter_is_a_row(worker):
@@ -71,6 +75,13 @@ def test_a_crash_of_the_interpreter_is_a_row(worker):
     row = used.run(LONG)
     assert row.status == "failed"
     assert row.reason.startswith("the process was ended by signal 11")
+
+
+def test_a_process_that_never_comes_up_is_a_row(worker, monkeypatch):
+    monkeypatch.setattr("axonad.bench.worker.START_LIMIT", 0.0)
+    monkeypatch.setattr("axonad.bench.worker.PATIENCE", 0.1)
+    row = worker().run(make_job())
+    assert (row.status, row.reason) == ("failed", "the process did not answer")
 
 
 def test_closing_ends_the_jobs_that_run():

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from axonad.bench.execute import Setting, execute
 from axonad.bench.results import Results, read_rows
 from axonad.bench.row import COLUMNS
-from axonad.bench.run import pending
-from axonad.errors import FileError, InputError
+from axonad.bench.run import check_settings, pending, run_jobs
+from axonad.errors import ConfigError, FileError, InputError
 from tests.bench.jobs import make_job, make_row
 
 FAILED = make_row(key="f", status="timeout", reason='said "no", then\tdied', metrics={})
@@ -90,4 +91,37 @@ def test_what_is_still_to_do(tmp_path):
     assert pending(jobs, rows) == [new]
     assert pending(jobs, rows, retry_failed=True) == [failed, new]
     (tmp_path / done.fit_key).mkdir()
-    assert pending(jobs, rows, rescore=tmp_path) == [done, new]
+    assert pending(jobs, rows, rescore=tmp_path) == [], "an empty folder is no kept score"
+    assert execute(done, Setting(scores=str(tmp_path))).is_ok
+    assert pending(jobs, rows, rescore=tmp_path) == [done]
+
+
+def test_a_failure_does_not_replace_a_result(tmp_path, monkeypatch):
+    job = make_job()
+    bad = make_row(key=job.key, status="timeout", reason="slow", metrics={})
+    monkeypatch.setattr("axonad.bench.local.run", lambda *_, **__: (row for row in [bad]))
+    with Results(tmp_path) as results:
+        results.append(make_row(key=job.key))
+        assert list(run_jobs([job], results)) == [bad]
+    assert [row.status for row in read_rows(tmp_path)] == ["ok"]
+
+
+def test_other_settings_under_the_same_name_are_refused():
+    job = make_job()
+    row = make_row(params=job.params | {"epochs": 9, "device": "cuda"})
+    check_settings([job], [make_row(params=job.params | {"device": "cuda"})])
+    check_settings([make_job(label="other")], [row])
+    with pytest.raises(ConfigError, match=r"AxonAD \(causal\) with epochs=9, now it is 1; give"):
+        check_settings([job], [row])
+
+
+def test_a_torn_line_can_be_read_over(tmp_path):
+    with Results(tmp_path) as results:
+        results.append(make_row())
+        results.append(make_row(key="torn"))
+    results.path.write_bytes(results.path.read_bytes()[:-40])
+    assert [row.key for row in read_rows(tmp_path)] == [make_row().key]
+    results.path.write_text("broken\n")
+    for _ in range(2):
+        with pytest.raises(InputError, match="its columns differ"), Results(tmp_path):
+            pass

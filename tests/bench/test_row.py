@@ -24,7 +24,7 @@ def test_a_record_gives_the_row_back(changes):
     [
         ({"status": "failed", "metrics": {}}, "needs a reason"),
         ({"status": "failed", "reason": "x"}, "needs a reason and no metrics"),
-        ({"metrics": {"VUS-PR": 0.1}}, "ok but has no VUS-ROC"),
+        ({"metrics": {"AUC-PR": 0.1}}, "ok but has no VUS-PR"),
         ({"metrics": dict.fromkeys(METRIC_NAMES, 1.5)}, r"must lie in \[0, 1\], got 1.5"),
         ({"metrics": dict.fromkeys(METRIC_NAMES, float("nan"))}, "got nan"),
         ({"protocol": "fair"}, "protocol must be one of .* got 'fair'"),

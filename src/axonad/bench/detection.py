@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad import modelfile
+from axonad import __version__, modelfile
 from axonad.bench.job import Job
 from axonad.bench.machine import (
     PeakMemory,
+    commit,
     describe_device,
     device_memory,
     packages,
@@ -49,6 +50,8 @@ class Detection:
     threads: int | None
     packages: str
     fingerprint: str
+    version: str
+    commit: str
 
 
 def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detection:
@@ -81,6 +84,8 @@ def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detectio
         threads=_threads(detector),
         packages=packages(),
         fingerprint=subject.fingerprint,
+        version=__version__,
+        commit=commit(),
     )
 
 
@@ -106,10 +111,10 @@ def read(folder: Path) -> Detection | None:
     """Return the detection kept in a folder, or None where there is no whole one."""
     try:
         document, arrays = modelfile.read(folder, names=_files(), kind=KIND, newest=FORMAT)
-    except FileError:
+        parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}
+        return Detection(scores=arrays["scores"], parts=parts, **document["detection"])
+    except (FileError, KeyError, TypeError):  # none, a damaged one, or one of another version
         return None
-    parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}
-    return Detection(scores=arrays["scores"], parts=parts, **document["detection"])
 
 
 def _files() -> tuple[str, str]:

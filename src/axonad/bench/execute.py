@@ -10,6 +10,7 @@ from axonad.bench.job import Job
 from axonad.bench.judge import failure, judge
 from axonad.bench.row import Row
 from axonad.bench.sources import Subject, load
+from axonad.errors import FileError
 
 OUT_OF_MEMORY = (
     "out of memory",
@@ -44,22 +45,27 @@ def execute(job: Job, setting: Setting | None = None, *, subject: Subject | None
     setting = setting or Setting()
     try:
         subject = subject or load(job.series)
-        return judge(job, subject, _detection(job, subject, setting))
+        found, note = _detection(job, subject, setting)
+        return judge(job, subject, found, note=note)
     except Exception as error:  # any failure of a job is a result, with its reason
         status = "memory" if _is_out_of_memory(error) else "failed"
         return failure(job, status=status, reason=f"{type(error).__name__}: {error}")
 
 
-def _detection(job: Job, subject: Subject, setting: Setting) -> detection.Detection:
-    """Return kept scores of the same fit on the same content, or new ones."""
+def _detection(job: Job, subject: Subject, setting: Setting) -> tuple[detection.Detection, str]:
+    """Return kept scores of the same fit on the same content, or new ones; and what went wrong."""
     folder = None if setting.scores is None else Path(setting.scores) / job.fit_key
     kept = None if folder is None else detection.read(folder)
     if kept is not None and kept.fingerprint == subject.fingerprint:
-        return kept
+        return kept, ""
     found = detection.detect(job, subject, device=setting.device)
-    if folder is not None:
+    if folder is None:
+        return found, ""
+    try:
         detection.save(found, folder)
-    return found
+    except (FileError, ValueError) as error:  # the result stands without its file
+        return found, f"scores could not be kept: {error}"
+    return found, ""
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -22,6 +22,13 @@ UNIMPORTANT = ("device", "verbose")
 """Parameters that say how a job runs, not what it is."""
 
 
+def important(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those that only say how a job runs, in the form JSON gives."""
+    kept = {k: v for k, v in params.items() if k not in UNIMPORTANT}
+    plain: dict[str, Any] = json.loads(json.dumps(kept, default=str))
+    return plain
+
+
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """How detectors are run and judged; every figure names it.
@@ -83,12 +90,12 @@ class Job:
     @property
     def key(self) -> str:
         """A short hash of everything that decides the row; where it runs does not count."""
-        return self._digest(asdict(self.protocol))
+        return self._digest(self.label, asdict(self.protocol))
 
     @property
     def fit_key(self) -> str:
-        """As ``key``, for the scores: how they are judged does not count."""
-        return self._digest(asdict(replace(self.protocol, window=DEFAULT_RULE)))
+        """As ``key``, for the scores: how they are judged and called does not count."""
+        return self._digest(self.detector, asdict(replace(self.protocol, window=DEFAULT_RULE)))
 
     def make(self, *, device: str | None = None) -> Detector:
         """Return the detector of this job, unfitted."""
@@ -99,11 +106,14 @@ class Job:
             params["device"] = device
         return make_detector(self.detector, **params)
 
-    def _digest(self, protocol: Mapping[str, Any]) -> str:
-        params = {k: v for k, v in self.params.items() if k not in UNIMPORTANT}
+    def decisive(self) -> dict[str, Any]:
+        """Return the parameters that decide the scores, as JSON would give them back."""
+        return important(self.params)
+
+    def _digest(self, label: str, protocol: Mapping[str, Any]) -> str:
         series = [self.series.source, self.series.name, sorted(self.series.options.items())]
         story = [
-            self.suite, series, self.detector, self.label, params, self.seed,
+            self.suite, series, self.detector, label, self.decisive(), self.seed,
             protocol, self.trained_on,
         ]  # fmt: skip
         text = json.dumps(story, sort_keys=True, default=str)

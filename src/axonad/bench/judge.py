@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -22,14 +23,15 @@ Scores = NDArray[np.float64]
 DIGITS = 6
 
 
-def judge(job: Job, subject: Subject, detection: Detection) -> Row:
-    """Return the row of a job whose detector gave these scores."""
+def judge(job: Job, subject: Subject, detection: Detection, *, note: str = "") -> Row:
+    """Return the row of a job whose detector gave these scores; ``note`` becomes its reason."""
     labels = subject.labels[subject.scored_from :]
     rule = job.protocol.window
     channel = subject.values[:, 0] if isinstance(rule, str) else None
     result = evaluate(detection.scores, labels, window=rule, channel=channel)
     return Row(
-        **_identity(job, rule=result.window_source),
+        **(_identity(job) | {"version": detection.version, "commit": detection.commit}),
+        reason=note,
         fingerprint=detection.fingerprint,
         steps=len(subject.values),
         channels=subject.values.shape[1],
@@ -39,7 +41,7 @@ def judge(job: Job, subject: Subject, detection: Detection) -> Row:
         align=detection.align,
         vus_window=result.window,
         status="ok",
-        metrics={name: round(value, DIGITS) for name, value in result.items()},
+        metrics={name: round(v, DIGITS) for name, v in result.items() if not math.isnan(v)},
         parts=_judge_parts(detection, labels, result.window),
         kinds=_judge_kinds(detection, subject, result.window),
         alarms=_judge_alarms(detection, labels),
@@ -60,7 +62,7 @@ def failure(job: Job, *, status: str, reason: str) -> Row:
     )
 
 
-def _identity(job: Job, *, rule: str = "") -> dict[str, Any]:
+def _identity(job: Job) -> dict[str, Any]:
     return {
         "key": job.key,
         "suite": job.suite,
@@ -73,7 +75,7 @@ def _identity(job: Job, *, rule: str = "") -> dict[str, Any]:
         "seed": job.seed,
         "protocol": job.protocol.name,
         "trained_on": job.trained_on,
-        "window_rule": rule or str(job.protocol.window),
+        "window_rule": str(job.protocol.window),
         "version": __version__,
         "commit": commit(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -99,11 +101,11 @@ def _judge_kinds(
 ) -> dict[str, Mapping[str, float]]:
     """Return for each kind of planted event how it was ranked and how many were found.
 
-    The steps of all other kinds are left out, with half a VUS window around them, where a windowed
-    score still sees them: a kind is compared with normal steps only.
+    The steps of all other kinds are left out, and around them those where a window still sees them,
+    half a VUS window at least: a kind is compared with normal steps only.
     """
     first = subject.scored_from
-    margin = window // 2
+    before, after = _reach(detection, window)
     kinds: dict[str, Mapping[str, float]] = {}
     for kind in sorted({event.kind for event in subject.events}):
         labels = np.zeros(len(detection.scores), dtype=np.int8)
@@ -112,7 +114,7 @@ def _judge_kinds(
         for event in subject.events:
             start, end = event.start - first, event.end - first
             if event.kind != kind:
-                other[max(0, start - margin) : end + margin] = True
+                other[max(0, start - before) : end + after] = True
                 continue
             labels[start:end] = 1
             events += 1
@@ -124,6 +126,18 @@ def _judge_kinds(
         ranked = {name: round(value, DIGITS) for name, value in result.items()}
         kinds[kind] = ranked | {"events": events, "found": found}
     return kinds
+
+
+def _reach(detection: Detection, window: int) -> tuple[int, int]:
+    """Return how many steps before and after an event a score is still touched by it."""
+    seen = detection.window - 1
+    if detection.align == "center":
+        before = after = place(detection.window, "center")
+    elif detection.align == "start":
+        before, after = seen, 0
+    else:
+        before, after = 0, seen
+    return max(window // 2, before), max(window // 2, after)
 
 
 def _judge_alarms(detection: Detection, labels: NDArray[np.int8]) -> dict[str, float]:

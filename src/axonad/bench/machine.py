@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import subprocess
 import threading
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -46,7 +48,7 @@ def commit() -> str:
     words = ["git", "-C", str(root)]
     try:
         head = _run([*words, "rev-parse", "--short=10", "HEAD"])
-        changed = _run([*words, "status", "--porcelain", "--untracked-files=no", "--", "src"])
+        changed = _run([*words, "status", "--porcelain", "--", "src"])
     except (OSError, subprocess.SubprocessError):
         return ""
     return head + ("+" if changed else "")
@@ -121,6 +123,12 @@ class PeakMemory:
         now = process_memory()
         if now is not None and self._highest is not None:
             self._highest = max(self._highest, now)
+
+
+def give_back_memory() -> None:
+    """Hand freed memory back to the system, where the C library can, so that it counts as free."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _run(words: list[str]) -> str:

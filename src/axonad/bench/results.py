@@ -33,13 +33,17 @@ class Results:
             self._lock = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
-        _take(self._lock, self.folder)
-        _drop_torn_line(self.path)
-        has_rows = self.path.exists() and self.path.stat().st_size > 0
-        self.rows = read_rows(self.path) if has_rows else []
-        self._file = self.path.open("a", newline="", encoding="utf-8")
-        if self.path.stat().st_size == 0:
-            self._write(COLUMNS)
+        try:
+            _take(self._lock, self.folder)
+            _drop_torn_line(self.path)
+            has_rows = self.path.exists() and self.path.stat().st_size > 0
+            self.rows = read_rows(self.path) if has_rows else []
+            self._file = self.path.open("a", newline="", encoding="utf-8")
+            if self.path.stat().st_size == 0:
+                self._write(COLUMNS)
+        except BaseException:
+            os.close(self._lock)
+            raise
         return self
 
     def append(self, row: Row) -> None:
@@ -53,10 +57,12 @@ class Results:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
-        if self.rows:
-            write_parquet(self.folder / PARQUET_NAME, latest(self.rows))
-        os.close(self._lock)
+        try:
+            self._file.close()
+            if self.rows:
+                write_parquet(self.folder / PARQUET_NAME, latest(self.rows))
+        finally:
+            os.close(self._lock)
 
     def _write(self, values: Iterable[str]) -> None:
         line = io.StringIO()
@@ -101,7 +107,9 @@ def write_parquet(path: str | Path, rows: Iterable[Row]) -> None:
 
 def _read_csv(path: Path) -> list[dict[str, Any]]:
     csv.field_size_limit(2**24)
-    with path.open(newline="", encoding="utf-8") as file:
+    whole = path.read_text(encoding="utf-8")
+    whole = whole[: whole.rfind("\n") + 1]  # a run that was killed leaves a torn last line
+    with io.StringIO(whole, newline="") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise InputError(
@@ -144,7 +152,6 @@ def _take(lock: int, folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(lock)
         raise FileError(
             f"{folder} is in use by another run; wait for it or choose another folder"
         ) from None

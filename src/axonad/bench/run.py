@@ -7,8 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 from axonad.bench import local, on_ray
+from axonad.bench.detection import read as read_detection
 from axonad.bench.execute import Setting
-from axonad.bench.job import Job
+from axonad.bench.job import Job, important
 from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
 from axonad.errors import ConfigError
@@ -25,15 +26,30 @@ def pending(
 ) -> list[Job]:
     """Return the jobs that have no row yet.
 
-    ``retry_failed`` adds those whose row is a failure, ``rescore`` those whose scores were kept
-    in that folder, to be judged again.
+    ``retry_failed`` adds those whose row is a failure. ``rescore`` asks for something else: the
+    jobs whose scores were kept in that folder, to be judged again.
     """
+    if rescore is not None:
+        return [job for job in jobs if read_detection(rescore / job.fit_key) is not None]
     done = {row.key for row in latest(rows) if row.is_ok or not retry_failed}
-    return [
-        job
-        for job in jobs
-        if job.key not in done or (rescore is not None and (rescore / job.fit_key).is_dir())
-    ]
+    return [job for job in jobs if job.key not in done]
+
+
+def check_settings(jobs: Sequence[Job], rows: Sequence[Row]) -> None:
+    """Refuse a folder whose rows have the same names as the jobs but other settings."""
+    made = {(r.label, r.protocol, r.series, r.seed): r for r in rows if r.params}
+    for job in jobs:
+        row = made.get((job.label, job.protocol.name, job.series.name, job.seed))
+        if row is None or row.suite != job.suite:
+            continue
+        before, now = important(row.params), job.decisive()
+        for name in now:
+            if before.get(name) != now[name]:
+                raise ConfigError(
+                    f"the folder has rows of {job.label} ({job.protocol.name}) with "
+                    f"{name}={before.get(name)!r}, now it is {now[name]!r}; give it another label "
+                    "or choose another folder"
+                )
 
 
 def run_jobs(
@@ -52,7 +68,9 @@ def run_jobs(
         rows = on_ray.run(jobs, setting=setting, workers=workers, address=address)
     else:
         rows = local.run(jobs, setting=setting, workers=workers)
+    good = {row.key for row in latest(results.rows) if row.is_ok}
     with closing(rows):
         for row in rows:
-            results.append(row)
+            if row.is_ok or row.key not in good:  # a failure never replaces a result
+                results.append(row)
             yield row

@@ -10,25 +10,28 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from axonad.bench.execute import Setting, execute
 from axonad.bench.job import Job
 from axonad.bench.judge import failure
-from axonad.bench.machine import process_memory, thread_environment
+from axonad.bench.machine import give_back_memory, process_memory, thread_environment
 from axonad.bench.row import Row
 from axonad.bench.sources import SeriesRef, Subject, load
-from axonad.errors import AxonADError
+from axonad.errors import AxonADError, MissingDependencyError
 
 POLL = 0.05  # seconds between two looks at a running job
 START_LIMIT = 300.0  # seconds a process may take to import what it needs
+PATIENCE = 10.0  # seconds for a process that broke off to be gone
 
 
 class StoppedError(AxonADError):
@@ -39,6 +42,10 @@ class Worker:
     """Runs jobs one after another in a process of its own, within the setting's limits."""
 
     def __init__(self, setting: Setting, *, threads: int = 1) -> None:
+        if setting.memory_limit is not None and process_memory() is None:
+            raise MissingDependencyError(
+                "a memory limit needs the package psutil; install it with: pip install psutil"
+            )
         self._setting = setting
         self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,6 +58,9 @@ class Worker:
                 self._start()
             self._connection.send((job, subject))
             return self._wait(job)
+        except StoppedError:
+            self._kill()
+            raise
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return self._crashed(job)
         except OSError as error:
@@ -89,6 +99,7 @@ class Worker:
             if time.monotonic() > deadline:
                 raise BrokenPipeError
         self._connection.recv()
+        self._base = self._memory()
 
     def _wait(self, job: Job) -> Row:
         limits, started = self._setting, time.monotonic()
@@ -100,12 +111,16 @@ class Worker:
                 self._kill()
                 reason = f"took longer than the limit of {limits.time_limit:g} s"
                 return failure(job, status="timeout", reason=reason)
-            if limits.memory_limit is not None and self._memory() > limits.memory_limit:
+            if limits.memory_limit is not None and self._rise() > limits.memory_limit:
                 reason = f"took more memory than the limit of {limits.memory_limit:g} MiB"
                 self._kill()
                 return failure(job, status="memory", reason=reason)
-        row = self._connection.recv()
-        return row if isinstance(row, Row) else self._crashed(job)
+        row: Row = self._connection.recv()
+        return row
+
+    def _rise(self) -> float:
+        """Return how much more memory the process holds than before its first job, in MiB."""
+        return self._memory() - self._base
 
     def _memory(self) -> float:
         process = self._process
@@ -114,19 +129,23 @@ class Worker:
     def _crashed(self, job: Job) -> Row:
         if self._closed.is_set():
             raise StoppedError("the worker was closed")
-        code = None if self._process is None else self._process.wait(timeout=10)
+        how = "did not answer"
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):  # one that never came up is still there
+                code = self._process.wait(timeout=PATIENCE)
+                how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
         self._log.seek(0)
         said = self._log.read().decode(errors="replace").strip().splitlines()
         self._kill()
-        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
         last = f": {said[-1]}" if said else ""
-        return failure(job, status="failed", reason=f"the process was ended {how}{last}")
+        return failure(job, status="failed", reason=f"the process {how}{last}")
 
     def _kill(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
+        with suppress(ProcessLookupError):  # it leads a group of its own: its children go too
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self._connection.close()
         self._log.close()
@@ -172,6 +191,7 @@ def _tidy() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
+    give_back_memory()
 
 
 def _end_with_parent() -> None:
