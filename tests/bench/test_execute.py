@@ -149,7 +149,7 @@ def test_kept_scores_of_other_content_are_not_used(tmp_path):
 
 
 def test_a_series_nobody_can_be_judged_on(tmp_path):
-    for labels, message in ((False, "has no column 'Label'"), (True, "has no labelled anomaly")):
+    for labels, message in ((False, "has no labelled anomaly"), (True, "has no labelled anomaly")):
         data = write_series(tmp_path, labels=labels)
         data.write_text(data.read_text().replace(",1\n", ",0\n"))
         ref = SeriesRef(source="files", name=data.name, dataset="MSL", location=str(tmp_path))

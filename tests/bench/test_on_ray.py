@@ -12,7 +12,7 @@ import pytest
 from axonad.bench import local, on_ray
 from axonad.bench.execute import Setting
 from axonad.bench.suite import read_suite
-from axonad.errors import MissingDependencyError
+from axonad.errors import ConfigError, MissingDependencyError
 from tests.bench.jobs import SUITE, make_job, steady, write_suite
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed")
@@ -73,6 +73,16 @@ def test_a_lost_job_runs_again_and_is_given_up_after_three(cluster, monkeypatch)
     (row,) = on_ray.run([make_job()], workers=1)
     assert (row.status, len(tries)) == ("failed", 3)
     assert row.reason.startswith("lost with its machine 3 times")
+
+
+def test_actors_that_cannot_start_end_the_run_with_a_reason(cluster, monkeypatch):
+    class Unborn(on_ray._Actor):
+        def __init__(self, setting, threads):
+            raise ImportError("no axonad here")
+
+    monkeypatch.setattr(on_ray, "_Actor", Unborn)
+    with pytest.raises(ConfigError, match=r"3 Ray actors in a row could not start.*no axonad here"):
+        list(on_ray.run([make_job()], workers=1))
 
 
 def test_limits_and_unreadable_series_are_rows(cluster, tmp_path):

@@ -113,13 +113,13 @@ def test_failures_are_rows_the_run_goes_on(run, tmp_path):  # noqa: F811
     code, out, _ = run(*words)
     assert code == 0
     assert "3 of 6 jobs ok" in out
-    assert "has no column 'Label'" in out
+    assert "has no labelled anomaly" in out
     rows = read_rows(tmp_path / "res")
     assert {r.label: r.trained_on for r in rows if r.is_ok} == {
         "CrossChannelRidge": "prefix", "RandomScore": "prefix", "PCA": "series",
     }  # fmt: skip
     code, out, _ = run("bench", "table", "res", "--table", "failures")
-    assert (code, "no column 'Label'" in out) == (0, True)
+    assert (code, "no labelled anomaly" in out) == (0, True)
     code, out, _ = run("bench", "table", "res", "--table", "scores", "--format", "csv")
     (mean,) = {row["missing"] for row in csv.DictReader(out.splitlines())}
     assert mean == "1", "a failure is missing, not a zero"

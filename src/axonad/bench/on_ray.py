@@ -69,6 +69,7 @@ class _Crew:
     idle: list[Any] = field(default_factory=list)
     attempts: dict[str, int] = field(default_factory=dict)
     store: dict[str, Any] = field(default_factory=dict)  # series -> where Ray keeps it
+    unborn: int = 0  # actors in a row that did not start
 
     def work(self) -> Iterator[Row]:
         """Yield rows until no job is left."""
@@ -129,8 +130,16 @@ class _Crew:
         actor = self.starting.pop(answer)
         try:
             self.ray.get(answer)
-        except self.ray.exceptions.RayError:  # lost before it began: _hire finds another
+        except self.ray.exceptions.RayError as error:  # lost before it began: _hire finds another
+            self.unborn += 1
+            if self.unborn >= ATTEMPTS:
+                last = str(error).strip().splitlines()[-1]
+                raise ConfigError(
+                    f"{self.unborn} Ray actors in a row could not start; is the same axonad "
+                    f"installed on every machine? The last one said: {last}"
+                ) from None
             return
+        self.unborn = 0
         self.idle.append(actor)
 
     def _receive(self, answer: Any) -> Iterator[Row]:
@@ -143,9 +152,9 @@ class _Crew:
                 self.queue.appendleft(job)
                 return
             reason = f"lost with its machine {ATTEMPTS} times: {type(error).__name__}"
-            yield failure(job, status="failed", reason=reason)
-            return
-        self.idle.append(actor)
+            row = failure(job, status="failed", reason=reason)
+        else:
+            self.idle.append(actor)
         self._forget(job.series)
         yield row
 

@@ -17,9 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.config import check_choice
+from axonad.config import check_choice, check_int
 from axonad.data.faults import PlantedEvent
-from axonad.data.telemetry import Telemetry, generate_coordination, generate_telemetry
+from axonad.data.telemetry import (
+    MIN_STEPS,
+    Telemetry,
+    generate_coordination,
+    generate_telemetry,
+)
 from axonad.data.tsb_ad import list_series, parse_name, read_series
 from axonad.errors import ConfigError, InputError
 
@@ -79,11 +84,17 @@ def find(data: Mapping[str, Any], *, seeds: Sequence[int]) -> list[SeriesRef]:
 
 
 def load(ref: SeriesRef) -> Subject:
-    """Return the series a reference names."""
+    """Return the series a reference names; refuse one that scores cannot be judged by."""
     subject = SOURCES[ref.source].load(ref)
     if not subject.labels[subject.scored_from :].any():
         raise InputError(f"{ref.name} has no labelled anomaly to judge scores by")
     return subject
+
+
+def load_training(ref: SeriesRef) -> NDArray[np.float64]:
+    """Return the training rows of a series; labels need not exist."""
+    subject = SOURCES[ref.source].load(ref)
+    return subject.values[: subject.train_steps]
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -116,11 +127,10 @@ def _find_files(options: Mapping[str, Any], seeds: Sequence[int]) -> list[Series
 def _load_file(ref: SeriesRef) -> Subject:
     name = parse_name(ref.name)
     series = next(iter(read_series(ref.location, [name])))
-    if series.labels is None:
-        raise InputError(f"{ref.name} has no column Label")
+    labels = np.zeros(len(series), dtype=np.int8) if series.labels is None else series.labels
     return Subject(
         values=np.asarray(series.values, dtype=np.float64),
-        labels=series.labels,
+        labels=labels,
         train_steps=name.train_rows,
     )
 
@@ -136,6 +146,7 @@ GENERATORS: dict[str, Callable[..., Telemetry]] = {
 def _find_generated(kind: str) -> Callable[[Mapping[str, Any], Sequence[int]], list[SeriesRef]]:
     def find_streams(options: Mapping[str, Any], seeds: Sequence[int]) -> list[SeriesRef]:
         _refuse_unknown(options, ("steps",))
+        check_int("data.steps", options.get("steps", MIN_STEPS), low=MIN_STEPS)
         return [
             SeriesRef(
                 source=kind,

@@ -19,7 +19,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ from axonad.bench import sources
 from axonad.bench.job import Job, Protocol
 from axonad.bench.row import PROTOCOLS
 from axonad.bench.sources import SeriesRef
-from axonad.config import build, check_int, read_toml
+from axonad.config import build, check_choice, check_float, check_int, read_toml
 from axonad.errors import ConfigError, FileError, UnknownNameError, suggest
 from axonad.registry import REGISTRY, detector_class
 
@@ -114,7 +113,7 @@ class Suite:
         )
 
     def _choose_detectors(self, names: Sequence[str]) -> list[Entrant]:
-        chosen = []
+        chosen: list[Entrant] = []
         for name in names:
             listed = [e for e in self.detectors if name in (e.name, e.title)]
             if not listed:
@@ -173,15 +172,21 @@ def _locate(name: str) -> Path:
 
 def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
     limits = dict(table.pop("limits", {}))
+    for name in ("name", "data", "protocols", "detectors"):
+        if not table.get(name):
+            raise ConfigError(f"it has no {name!r}")
+    check_plain("name", table["name"])
+    if not isinstance(table.get("seeds", []), list):
+        raise ConfigError(f"seeds must be a list of numbers, got {table['seeds']!r}")
     settings: dict[str, Any] = {
         **table,
         "seeds": tuple(table.get("seeds", (2024,))),
-        "data": _with_path(dict(table.get("data", {})), path, data, suite=str(table.get("name"))),
+        "data": _with_path(dict(table["data"]), path, data, suite=table["name"]),
         "protocols": tuple(
             build(Protocol, {"name": name, **values})
-            for name, values in dict(table.get("protocols", {})).items()
+            for name, values in dict(table["protocols"]).items()
         ),
-        "detectors": tuple(build(Entrant, entry) for entry in table.get("detectors", ())),
+        "detectors": tuple(build(Entrant, entry) for entry in table["detectors"]),
         "time_limit": limits.pop("seconds", None),
         "memory_limit": limits.pop("memory_mb", None),
     }
@@ -189,16 +194,40 @@ def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
         raise ConfigError(
             f"limits has no setting {next(iter(limits))!r}; known: seconds, memory_mb"
         )
-    for seed in settings["seeds"]:
+    suite = build(Suite, settings)
+    _check(suite)
+    return suite
+
+
+def _check(suite: Suite) -> None:
+    """Refuse what could only fail in the middle of a run, or after it."""
+    for name, limit in (("seconds", suite.time_limit), ("memory_mb", suite.memory_limit)):
+        if limit is not None:
+            check_float(f"limits.{name}", limit, above=0)
+    for seed in suite.seeds:
         check_int("seeds", seed, low=0)
-    for name in ("protocols", "detectors"):
-        if not settings[name]:
-            raise ConfigError(f"it names no {name}")
-    required = [f.name for f in dataclasses.fields(Suite) if f.default is dataclasses.MISSING]
-    for name in required:
-        if name not in table:
-            raise ConfigError(f"it has no {name!r}")
-    return build(Suite, settings)
+    names = [protocol.name for protocol in suite.protocols]
+    taken: set[tuple[str, str]] = set()
+    for entrant in suite.detectors:
+        check_plain("label", entrant.title)
+        if not isinstance(entrant.protocols, tuple):
+            raise ConfigError(f"protocols must be a list of names, got {entrant.protocols!r}")
+        for protocol in entrant.protocols:
+            check_choice("protocols", protocol, PROTOCOLS)
+            if (entrant.title, protocol) in taken and protocol in names:
+                raise ConfigError(
+                    f"two detectors are called {entrant.title!r} under {protocol}; "
+                    "give each setting a label of its own"
+                )
+            taken.add((entrant.title, protocol))
+
+
+def check_plain(name: str, text: object) -> None:
+    """Refuse a name that is no plain text, or would lead out of a folder."""
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise ConfigError(f"{name} must be a line of text, got {text!r}")
+    if name == "name" and ("/" in text or "\\" in text or text.startswith(".")):
+        raise ConfigError(f"name must not hold a path, got {text!r}")
 
 
 def _with_path(
@@ -210,7 +239,9 @@ def _with_path(
         return table
     if given is not None:
         return table | {"path": str(given)}
-    named = Path(str(table.get("path", "")))
+    if not isinstance(table.get("path"), str) or not table["path"]:
+        raise ConfigError(f"data.path must name a folder or a zip, got {table.get('path')!r}")
+    named = Path(table["path"])
     folders = [Path(), suite_file.parent, Path(os.environ.get("AXONAD_DATA", "."))]
     for folder in folders:
         if (folder / named).exists():

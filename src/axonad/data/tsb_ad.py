@@ -89,7 +89,10 @@ def list_series(source: str | Path) -> list[SeriesName]:
 
 
 def read_series(source: str | Path, names: Sequence[SeriesName]) -> Iterator[Series]:
-    """Yield the named series; rows with a missing value are dropped, as the benchmark does."""
+    """Yield the named series; rows with a missing value are dropped, as the benchmark does.
+
+    A file without a column Label gives a series without labels.
+    """
     source = Path(source)
     if source.is_dir():
         paths = {path.name: path for path in source.rglob("*.csv")}
@@ -121,7 +124,7 @@ def _parse(data: bytes, name: str) -> Series:
     from axonad.data.readers.columns import to_series
 
     frame = pl.read_csv(io.BytesIO(data), infer_schema_length=None)
-    series = to_series(frame, name=name, label="Label")
+    series = to_series(frame, name=name)
     whole = np.isfinite(series.values).all(axis=1)
     if whole.all():
         return series
