@@ -43,3 +43,13 @@ def test_axonad_is_there_on_four_generated_drives(suite):
     rows = [r for r in read_rows(ROOT / "benchmarks" / suite) if r.label == "AxonAD" and r.is_ok]
     for protocol in ("parity", "causal"):
         assert {r.seed for r in rows if r.protocol == protocol} == {2024, 2025, 2026, 2027}
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_every_row_is_of_a_job_of_its_suite_as_it_is_now(path, shared_data):
+    """A default that changed would make the committed rows those of another detector."""
+    archives = {"tsb-ad-m": "TSB-AD-M-dev.zip", "server-metrics": "server-metrics-dev.zip"}
+    name = path.parent.name
+    data = shared_data / archives[name] if name in archives else None
+    keys = {job.key for job in read_suite(path.parent, data=data).jobs()}
+    assert {row.key for row in read_rows(path)} <= keys

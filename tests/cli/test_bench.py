@@ -74,7 +74,7 @@ def test_a_finished_run_has_nothing_to_do(run, smoke):  # noqa: F811
     code, out, err = run("bench", "run", "smoke", "--out", smoke)
     assert (code, (smoke / "rows.csv").read_bytes()) == (0, before)
     assert "6 of 6 jobs ok" in out
-    assert "6 jobs were done before; 0 remain" in err
+    assert "6 jobs were done before; 0 to do" in err
 
 
 def test_kept_scores_are_judged_again(run, smoke, tmp_path):  # noqa: F811
@@ -157,6 +157,13 @@ def test_comparing_two_runs(run, tmp_path):  # noqa: F811
     assert (code, "no rows of detector 'LOF'" in err) == (2, True)
     code, _, err = run("bench", "compare", "a", "b", "--metric", "VUS")
     assert (code, "metric 'VUS' is not one of" in err) == (2, True)
+    code, _, err = run("bench", "compare", "a", "b", "--metric", "fit_seconds")
+    assert (code, "metric 'fit_seconds' is not one of" in err) == (2, True)
+    make_results(tmp_path / "c", {"PCA": base + 0.1, "LOF": base + rng.random(20) * 0.01})
+    code, out, _ = run("bench", "compare", "a", "c", "--format", "csv")
+    lines = list(csv.DictReader(out.splitlines()))
+    by_p = sorted(lines, key=lambda line: float(line["Wilcoxon p"]))
+    assert float(by_p[0]["Holm p"]) == pytest.approx(2 * float(by_p[0]["Wilcoxon p"]))
 
 
 def test_comparing_with_published_values(run, tmp_path):  # noqa: F811
@@ -209,6 +216,8 @@ def test_transfer(run, tmp_path):  # noqa: F811
         (("run", "smoke", "--protocol", "parity"), "has no protocol 'parity'"),
         (("run", "smoke", "--engine", "dask"), "engine must be one of 'local', 'ray', got 'dask'"),
         (("run", "smoke", "--workers", "0"), "Invalid value for '--workers'"),
+        (("run", "smoke", "--device", "tpu"), "device must be 'auto', 'cpu', 'cuda' or 'mps', got"),
+        (("transfer", "smoke", "--among", "smoke", "--seeds", "x"), "seeds must be whole numbers"),
         (("run", "smoke", "--data", "x"), "makes its own series; leave out --data"),
         (("run", "tsb-ad-m", "--data", "none.zip"), "none.zip does not exist"),
         (("table", "nowhere"), "does not exist; expected rows of `axonad bench run`"),
@@ -271,3 +280,67 @@ def test_merging_runs_keeps_what_is_there(run, tmp_path):  # noqa: F811
     assert "added 0 of 2 rows" in out
     code, _, err = run("bench", "merge", "c", "nowhere")
     assert (code, "does not exist" in err) == (2, True)
+
+
+def test_a_folder_with_two_windows_needs_a_choice(run, tmp_path):  # noqa: F811
+    folder = make_results(tmp_path / "a", {"PCA": [0.2, 0.4]})
+    with Results(folder) as results:
+        for row in list(results.rows):
+            results.append(replace(row, key=f"{row.key}-40", window_rule="40", vus_window=40))
+    code, _, err = run("bench", "table", "a")
+    assert (code, "choose one VUS window (--window)" in err) == (2, True)
+    code, out, _ = run("bench", "table", "a", "--window", "40")
+    assert code == 0
+    assert "VUS window rule 40" in out
+
+
+def test_rows_of_changed_data_are_not_averaged(run, tmp_path):  # noqa: F811
+    folder = make_results(tmp_path / "a", {"PCA": [0.2, 0.4]})
+    with Results(folder) as results:
+        first = results.rows[0]
+        results.append(replace(first, key="new", label="LOF", fingerprint="cd"))
+    code, _, err = run("bench", "table", "a")
+    assert (code, "come from different data (fingerprints ab and cd)" in err) == (2, True)
+
+
+def test_a_detector_that_failed_everywhere_does_not_block_the_rest(run, tmp_path):  # noqa: F811
+    folder = make_results(tmp_path / "a", {"PCA": [0.2, 0.4, 0.1], "LOF": [0.1, 0.5, 0.3]})
+    with Results(folder) as results:
+        for row in [row for row in results.rows if row.label == "PCA"]:
+            bad = replace(
+                row, key=f"{row.key}-x", label="AxonAD", status="failed", reason="no", metrics={}
+            )
+            results.append(bad)
+    code, _, _ = run("bench", "table", "a", "--out", "t")
+    assert code == 0
+    assert (tmp_path / "t" / "scores.md").exists()
+    assert (tmp_path / "t" / "ranks.png").exists()
+
+
+def test_names_with_a_comma_can_be_chosen(run, tmp_path):  # noqa: F811
+    make_results(tmp_path / "a", {"PCA, window 5": [0.2, 0.4], "LOF": [0.1, 0.3]})
+    code, out, _ = run("bench", "table", "a", "-d", "PCA, window 5")
+    assert code == 0
+    assert "LOF" not in out
+
+
+def test_a_run_in_which_all_fails_says_so_to_the_shell(run, tmp_path):  # noqa: F811
+    data = tmp_path / "data"
+    data.mkdir()
+    write_series(data, labels=False)
+    suite = write_suite(tmp_path, FILES)
+    code, out, _ = run("bench", "run", suite, "--data", data, "--out", "res", "-d", "PCA")
+    assert (code, "0 of 2 jobs ok" in out) == (1, True)
+
+
+def test_transfer_needs_no_labels(run, tmp_path):  # noqa: F811
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(2, 6):
+        path = write_series(data, f"00{number}_MSL_id_1_Sensor_tr_200_1st_250.csv", labels=False)
+        lines = path.read_text().splitlines()
+        scaled = [f"{float(line.split(',')[0]) * number},{line}" for line in lines[1:]]
+        path.write_text("\n".join([f"c,{lines[0]}", *scaled]) + "\n")
+    write_suite(tmp_path, FILES)
+    words = ("bench", "transfer", "smoke", "--among", tmp_path, "--data", data, "--seeds", "1")
+    assert run(*words)[0] == 0

@@ -64,11 +64,11 @@ def test_parts_and_numbers_of_a_row_are_columns_too():
         ([make_row(), make_row("B", suite="other")], "the suites made-up, other; pass those of"),
         (
             [make_row(), make_row(key="other")],
-            r"A \(parity\) has two rows for s0 with seed 0; give different settings different",
+            r"A \(parity\) has two rows for s0 with seed 0; choose one VUS window",
         ),
         (
             [make_row(), make_row("A", "s1", window_rule="tsb-ad-1.5")],
-            r"A \(parity\) mixes the VUS window rules tsb-ad-1.5, tsb-ad-2026",
+            r"rows of protocol parity mix the VUS windows tsb-ad-1.5, tsb-ad-2026",
         ),
     ],
 )

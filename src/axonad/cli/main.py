@@ -20,6 +20,8 @@ from axonad.cli.stream import stream
 from axonad.cli.terminal import say_error
 from axonad.errors import AxonADError
 
+INTERRUPTED = 130  # what a shell expects after an interrupt
+
 app = typer.Typer(
     help="Anomaly detection for many sensors at once.",
     add_completion=False,
@@ -73,7 +75,7 @@ def main(words: list[str] | None = None) -> None:
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         say_error("interrupted")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away; nothing is left to tell it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -85,6 +87,8 @@ def main(words: list[str] | None = None) -> None:
     except OSError as error:
         say_error(str(error))
         sys.exit(2)
+    if code == INTERRUPTED:  # typer catches the interrupt itself
+        say_error("interrupted")
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
-from axonad.report.grid import collect, find_name
-from axonad.report.statistics import compare
+from axonad.report.grid import (
+    check_rows,
+    check_same_content,
+    collect,
+    describe,
+    find_name,
+    line_names,
+)
+from axonad.report.statistics import Comparison, compare, holm
 from axonad.report.table import Cell, Column, Line, Table
 from axonad.report.tables import DETECTOR, SERIES
 
@@ -62,6 +70,57 @@ def pairwise_table(
             f"{seed}. Left out: series that one of the two lacks.",
             *([note] if any(c.p_holm >= SIGNIFICANT for c in found) else []),
         ),
+    )  # fmt: skip
+
+
+def runs_table(first: Iterable[Row], second: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
+    """Return the second run paired with the first, a line for each detector and protocol of both.
+
+    Holm's correction is over the lines; a line with fewer than two series in common has none.
+    """
+    runs = {"first run": check_rows(first), "second run": check_rows(second)}
+    check_same_content([row for rows in runs.values() for row in rows])
+    lines, found = line_names(runs["first run"]), {}
+    common = sorted(set(lines) & set(line_names(runs["second run"])))
+    if not common:
+        raise InputError("the two runs have no detector and protocol in common")
+    for label, protocol in common:
+        both = [
+            replace(row, key=f"{row.key}-{which}", label=which, suite="both")
+            for which, rows in runs.items()
+            for row in rows
+            if (row.label, row.protocol) == (label, protocol)
+        ]
+        with suppress(InputError):  # too few series in common: a line of dashes
+            found[label, protocol] = compare(both, reference="first run", metric=metric)[0]
+    corrected = holm([c.p_value for c in found.values()])
+    holms = dict(zip(found, corrected, strict=True))
+    rows = [_runs_line(f"{a} ({b})", found.get((a, b)), holms.get((a, b))) for a, b in common]
+    counts = [Column(heading=h, style="count") for h in ("wins", "losses", "ties")]
+    return Table(
+        title=f"{metric}: the second run against the first",
+        columns=(
+            DETECTOR, *counts,
+            Column(heading="mean difference", style="signed", digits=4),
+            Column(heading="95 % interval", style="interval", digits=4),
+            Column(heading="median difference", style="signed", digits=4),
+            Column(heading="Wilcoxon p", style="p"), Column(heading="Holm p", style="p"), SERIES,
+        ),
+        rows=tuple(rows),
+        notes=(
+            describe([row for part in runs.values() for row in part]),
+            "Differences are second minus first; wins are the second run's. Holm's correction is "
+            "over the table.",
+        ),
+    )  # fmt: skip
+
+
+def _runs_line(name: str, c: Comparison | None, p_holm: float | None) -> Line:
+    if c is None:
+        return (name, *[None] * 9)
+    return (
+        name, c.wins, c.losses, c.ties, c.mean_delta, Cell(None, (c.low, c.high)),
+        c.median_delta, c.p_value, p_holm, c.series,
     )  # fmt: skip
 
 

@@ -93,26 +93,41 @@ def check_rows(rows: Iterable[Row]) -> list[Row]:
     suites = sorted({row.suite for row in kept})
     if len(suites) > 1:
         raise InputError(f"rows come from the suites {', '.join(suites)}; pass those of one suite")
-    rules: dict[tuple[str, str], set[str]] = defaultdict(set)
+    check_same_content(kept)
+    rules: dict[str, set[str]] = defaultdict(set)
     jobs: set[tuple[str, str, str, str, int]] = set()
     for row in kept:
         job = row.label, row.protocol, row.dataset, row.series, row.seed
         if job in jobs:
             raise InputError(
                 f"{row.label} ({row.protocol}) has two rows for {row.series} with seed {row.seed}; "
-                "give different settings different labels"
+                "choose one VUS window (--window), or give different settings different labels"
             )
         jobs.add(job)
         if row.is_ok:
-            rules[row.label, row.protocol].add(row.window_rule)
-    for (label, protocol), used in rules.items():
+            rules[row.protocol].add(row.window_rule)
+    for protocol, used in rules.items():
         if len(used) > 1:
             raise InputError(
-                f"{label} ({protocol}) mixes the VUS window rules {', '.join(sorted(used))}; "
-                "pass rows of one rule"
+                f"rows of protocol {protocol} mix the VUS windows {', '.join(sorted(used))}; "
+                "choose one (--window)"
             )
     order = ("dataset", "series", "label", "protocol", "seed")
     return sorted(kept, key=lambda row: tuple(getattr(row, name) for name in order))
+
+
+def check_same_content(rows: Iterable[Row]) -> None:
+    """Refuse rows that were made from different content under the name of one series."""
+    content: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if not row.fingerprint:
+            continue
+        known = content.setdefault((row.dataset, row.series), row.fingerprint)
+        if known != row.fingerprint:
+            raise InputError(
+                f"rows of {row.series} come from different data (fingerprints {known} and "
+                f"{row.fingerprint}); run them again on one, in a new folder"
+            )
 
 
 def line_names(rows: Iterable[Row]) -> dict[tuple[str, str], str]:

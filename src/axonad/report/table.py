@@ -245,7 +245,10 @@ def _bar(cells: Iterator[str]) -> str:
 
 
 def _ampersand(cells: Iterator[str] | list[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    line = " & ".join(cells)
+    return (
+        ("{}" if line.startswith("[") else "") + line + r" \\"
+    )  # else taken for an argument of \\
 
 
 def _markdown(text: str) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from axonad.bench.results import read_rows
-from axonad.bench.row import COLUMNS, Row
+from axonad.bench.row import COLUMNS
 from axonad.cli.bench.options import (
     FORMATS,
     Detectors,
     Metric,
     ProtocolName,
     Split,
+    WindowRule,
+    check_quality,
     choose,
     render,
 )
@@ -25,11 +25,9 @@ from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
-from axonad.report.comparisons import comparison_table, pairwise_table
+from axonad.report.comparisons import comparison_table, runs_table
 from axonad.report.figures import check_format
-from axonad.report.grid import line_names
 from axonad.report.plots import draw_scatter
-from axonad.report.table import Table
 
 NAMES = ("series", "file", "file_name")
 
@@ -46,6 +44,7 @@ def compare(
     detectors: Detectors = None,
     split: Split = None,
     protocol: ProtocolName = None,
+    window: WindowRule = None,
     figure: Annotated[
         Path | None, typer.Option(help="Draw ours against theirs, PNG or SVG.", show_default=False)
     ] = None,
@@ -57,13 +56,17 @@ def compare(
     if figure is not None:
         check_format(figure)
         check_target(figure, force=force)
-    rows = choose(read_rows(ours), detectors=detectors, split=split, protocol=protocol)
+    rows = choose(
+        read_rows(ours), detectors=detectors, split=split, protocol=protocol, window=window
+    )
     console = out()
     if _is_rows(theirs):
         if column is not None or figure is not None:
             raise InputError("--column and --figure are for published values, not for two runs")
-        other = choose(read_rows(theirs), detectors=detectors, split=split, protocol=protocol)
-        made = _compare_runs(rows, other, metric)
+        other = choose(
+            read_rows(theirs), detectors=detectors, split=split, protocol=protocol, window=window
+        )
+        made = runs_table(rows, other, metric=check_quality(metric, rows))
         console.print(render(made, form).rstrip("\n"), markup=False)
         return
     published = _read_published(theirs, column)
@@ -73,29 +76,6 @@ def compare(
         figure.parent.mkdir(parents=True, exist_ok=True)
         draw_scatter(figure, rows=rows, published=published, metric=metric)
         console.print(f"wrote {figure}", markup=False)
-
-
-def _compare_runs(ours: Sequence[Row], theirs: Sequence[Row], metric: str) -> Table:
-    """Return a line for every detector and protocol that both runs have: second minus first."""
-    common = sorted(set(line_names(ours)) & set(line_names(theirs)))
-    if not common:
-        raise InputError("the two runs have no detector and protocol in common")
-    tables = []
-    for label, protocol in common:
-        both = [
-            replace(row, key=f"{row.key}-{which}", label=which, suite="comparison")
-            for which, rows in (("first run", ours), ("second run", theirs))
-            for row in rows
-            if (row.label, row.protocol) == (label, protocol)
-        ]
-        tables.append(pairwise_table(both, reference="first run", metric=metric))
-    lines = [
-        (f"{label} ({protocol})", *made.rows[0][1:])
-        for (label, protocol), made in zip(common, tables, strict=True)
-    ]
-    return replace(
-        tables[0], title=f"{metric}: the second run against the first", rows=tuple(lines)
-    )
 
 
 def _is_rows(path: Path) -> bool:

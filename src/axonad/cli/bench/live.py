@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -22,17 +23,19 @@ SHOWN = 12  # detectors in the view; the rest stays in the table
 class LiveView:
     """Shows a run on a terminal as it goes; in a pipe, one plain line per row, on stderr."""
 
-    def __init__(self, *, total: int, done_before: int = 0) -> None:
-        self._total, self._before = total, done_before
+    def __init__(self, *, total: int, before: Sequence[Row] = ()) -> None:
+        self._total, self._before = total, len(before)
         self._done = self._failed = 0
         self._sums: dict[str, tuple[float, int, int]] = {}
+        for row in before:
+            self._count(row)
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
         if self._before:
-            self._console.print(f"{self._before} jobs were done before; {self._total} remain")
+            self._console.print(f"{self._before} jobs were done before; {self._total} to do")
         if self._total and sys.stderr.isatty():
             self._live = Live(
                 get_renderable=self._view, console=self._console, refresh_per_second=4
@@ -54,14 +57,17 @@ class LiveView:
         self._latest = time.monotonic()
         self._done += 1
         self._failed += not row.is_ok
+        self._count(row)
+        if self._live is None:
+            self._console.print(self._line(row), markup=False)
+
+    def _count(self, row: Row) -> None:
         name = f"{row.label} ({row.protocol})"
         total, count, failed = self._sums.get(name, (0.0, 0, 0))
         if row.is_ok:
             self._sums[name] = (total + row.metrics[METRIC], count + 1, failed)
         else:
             self._sums[name] = (total, count, failed + 1)
-        if self._live is None:
-            self._console.print(self._line(row), markup=False)
 
     def time_left(self) -> float | None:
         """Return the seconds the rest will take at the pace so far; None before the first row."""

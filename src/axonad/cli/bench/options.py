@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from axonad.bench.row import PROTOCOLS, Row
+from axonad.bench.row import METRIC_NAMES, PROTOCOLS, Row
 from axonad.cli.terminal import check_target
 from axonad.config import check_choice
-from axonad.errors import InputError, UnknownNameError
+from axonad.errors import InputError, UnknownNameError, suggest
+from axonad.metrics.table import ALIASES
 from axonad.report.table import Table
 
 FORMATS = ("text", "markdown", "latex", "csv")
@@ -27,11 +28,38 @@ Split = Annotated[
 ProtocolName = Annotated[
     str | None, typer.Option("--protocol", "-p", help="parity or causal.", show_default=False)
 ]
+WindowRule = Annotated[
+    str | None,
+    typer.Option("--window", help="Only rows judged with this VUS window.", show_default=False),
+]
 
 
-def words(given: list[str] | None) -> list[str]:
-    """Return the words of an option that may be repeated or hold commas."""
-    return [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
+def words(given: list[str] | None, *, known: Collection[str] = ()) -> list[str]:
+    """Return the words of an option that may be repeated or hold commas, as some names do."""
+    found: list[str] = []
+    for text in given or []:
+        found += [text] if text in known else [w.strip() for w in text.split(",") if w.strip()]
+    return found
+
+
+def seed_numbers(given: list[str] | None) -> list[int]:
+    """Return the seeds given, or refuse what is none."""
+    for word in words(given):
+        if not word.isdecimal():
+            raise typer.BadParameter(f"seeds must be whole numbers of at least 0, got {word!r}")
+    return [int(word) for word in words(given)]
+
+
+def check_quality(metric: str, rows: Sequence[Row]) -> str:
+    """Return our name of a metric that is better when larger; refuse any other column."""
+    parts = sorted({f"VUS-PR {part}" for row in rows for part in row.parts})
+    known = (*METRIC_NAMES, *parts)
+    name = ALIASES.get(metric, metric)
+    if name not in known:
+        close = {k.lower(): k for k in known}.get(metric.lower())
+        hint = f"; did you mean {close!r}?" if close else suggest(metric, known)
+        raise UnknownNameError(f"metric {metric!r} is not one of {', '.join(known)}{hint}")
+    return name
 
 
 def choose(
@@ -40,11 +68,14 @@ def choose(
     detectors: list[str] | None = None,
     split: str | None = None,
     protocol: str | None = None,
+    window: str | None = None,
 ) -> list[Row]:
     """Return the rows that fit every choice given; refuse a choice that leaves none."""
+    if not rows:
+        raise InputError("there are no rows yet; run the suite first")
     if protocol is not None:
         check_choice("protocol", protocol, PROTOCOLS)
-    wanted = words(detectors)
+    wanted = words(detectors, known={row.label for row in rows})
     for name in wanted:
         if not any(name in (row.label, row.detector) for row in rows):
             known = ", ".join(sorted({row.label for row in rows}))
@@ -55,9 +86,12 @@ def choose(
         if (not wanted or row.label in wanted or row.detector in wanted)
         and (split is None or row.split == split)
         and (protocol is None or row.protocol == protocol)
+        and (window is None or row.window_rule == window)
     ]
     if not chosen:
-        raise InputError(f"none of {len(rows)} rows fits --split {split} --protocol {protocol}")
+        asked = {"--split": split, "--protocol": protocol, "--window": window}
+        said = " ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
+        raise InputError(f"none of {len(rows)} rows fits {said}")
     return chosen
 
 

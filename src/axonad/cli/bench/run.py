@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -14,12 +14,13 @@ from axonad.bench.execute import Setting
 from axonad.bench.job import Job
 from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
-from axonad.bench.run import ENGINES, pending, run_jobs
+from axonad.bench.run import ENGINES, check_settings, pending, run_jobs
 from axonad.bench.suite import read_suite
 from axonad.cli.bench.live import LiveView
-from axonad.cli.bench.options import words
+from axonad.cli.bench.options import seed_numbers, words
 from axonad.cli.terminal import out
 from axonad.config import check_choice
+from axonad.model.device import resolve_device
 
 SCORES = "scores"
 
@@ -73,12 +74,14 @@ def run(
     check_choice("engine", engine, ENGINES)
     found = read_suite(suite, data=data)
     jobs = found.jobs(
-        detectors=words(detectors), series=words(series), protocols=words(protocols),
-        split=split, seeds=[_seed(word) for word in words(seeds)],
+        detectors=words(detectors, known={entrant.title for entrant in found.detectors}),
+        series=words(series), protocols=words(protocols), split=split, seeds=seed_numbers(seeds),
     )  # fmt: skip
     if dry_run:
         _list(jobs)
         return
+    if device is not None and engine == "local":
+        resolve_device(device)  # a mistake here would fail every job
     folder = target or Path("results") / found.name
     kept = folder.absolute() / SCORES
     setting = Setting(
@@ -88,24 +91,38 @@ def run(
         memory_limit=found.memory_limit if memory_limit is None else memory_limit,
     )
     with Results(folder) as results:
+        check_settings(jobs, results.rows)
         todo = pending(
             jobs, results.rows, retry_failed=retry_failed, rescore=kept if rescore else None
         )
-        done = len(jobs) - len(todo)
+        if rescore and len(todo) < len(jobs):
+            missing = len(jobs) - len(todo)
+            out().print(f"{missing} of {len(jobs)} jobs have no kept scores and stay as they are")
         rows = run_jobs(
             todo, results, engine=engine, setting=setting, workers=workers, address=address
         )
-        with LiveView(total=len(todo), done_before=done) as view, closing(rows):
+        _follow(rows, results, jobs, len(todo))
+        of_jobs = _rows_of(jobs, results)
+    _summarise(of_jobs, folder)
+    if of_jobs and not any(row.is_ok for row in of_jobs):
+        raise typer.Exit(1)
+
+
+def _follow(rows: Generator[Row], results: Results, jobs: Sequence[Job], remaining: int) -> None:
+    """Show the run as it goes; an interrupt leaves what is done."""
+    view = LiveView(total=remaining, before=_rows_of(jobs, results))
+    try:
+        with view, closing(rows):
             for row in rows:
                 view.show(row)
-        keys = {job.key for job in jobs}
-        _summarise([row for row in latest(results.rows) if row.key in keys], folder)
+    except KeyboardInterrupt:
+        out().print("what is done stays; the same command goes on where it stopped")
+        raise
 
 
-def _seed(word: str) -> int:
-    if not word.isdecimal():
-        raise typer.BadParameter(f"seeds must be whole numbers of at least 0, got {word!r}")
-    return int(word)
+def _rows_of(jobs: Sequence[Job], results: Results) -> list[Row]:
+    keys = {job.key for job in jobs}
+    return [row for row in latest(results.rows) if row.key in keys]
 
 
 def _list(jobs: Sequence[Job]) -> None:

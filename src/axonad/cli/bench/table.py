@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,8 @@ from axonad.cli.bench.options import (
     Metric,
     ProtocolName,
     Split,
+    WindowRule,
+    check_quality,
     choose,
     render,
     write_tables,
@@ -24,7 +27,7 @@ from axonad.cli.bench.options import (
 from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
-from axonad.errors import InputError
+from axonad.errors import AxonADError, InputError
 from axonad.report.comparisons import pairwise_table
 from axonad.report.costs import failure_table, runtime_table
 from axonad.report.critical_difference import draw_critical_difference
@@ -52,6 +55,7 @@ def table(
     detectors: Detectors = None,
     split: Split = None,
     protocol: ProtocolName = None,
+    window: WindowRule = None,
     form: Annotated[str, typer.Option("--format", "-f", help=", ".join(FORMATS))] = "text",
     target: Annotated[
         Path | None,
@@ -64,7 +68,10 @@ def table(
     """Show a table of a run's rows, or write all of them with their figures."""
     check_choice("table", kind, KINDS)
     check_choice("format", form, FORMATS)
-    rows = choose(read_rows(results), detectors=detectors, split=split, protocol=protocol)
+    rows = choose(
+        read_rows(results), detectors=detectors, split=split, protocol=protocol, window=window
+    )
+    metric = check_quality(metric, rows)
     made = _makers(rows, metric, reference)
     console = out()
     if target is None:
@@ -72,9 +79,26 @@ def table(
             raise InputError(f"these rows give no table {kind!r}; they give {', '.join(made)}")
         console.print(render(made[kind](), form).rstrip("\n"), markup=False)
         return
-    write_tables(target, {name: make() for name, make in made.items()}, force=force)
-    drawn = _draw(target, rows, metric, reference, force=force)
-    console.print(f"wrote {len(made)} tables (.md, .tex, .csv) and {drawn} figures to {target}")
+    tables, missing = _make_all(made)
+    write_tables(target, tables, force=force)
+    drawn, undrawn = _draw(target, rows, metric, reference, force=force)
+    console.print(
+        f"wrote {len(tables)} tables (.md, .tex, .csv) and {drawn} figures to {target}",
+        markup=False,
+    )
+    for name, reason in {**missing, **undrawn}.items():
+        console.print(f"  no {name}: {reason}", style="yellow", markup=False)
+
+
+def _make_all(makers: dict[str, Callable[[], Table]]) -> tuple[dict[str, Table], dict[str, str]]:
+    """Return the tables, and why some cannot be made."""
+    tables, missing = {}, {}
+    for name, make in makers.items():
+        try:
+            tables[name] = make()
+        except AxonADError as error:
+            missing[f"table {name!r}"] = str(error)
+    return tables, missing
 
 
 def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Callable[[], Table]]:
@@ -99,17 +123,21 @@ def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Ca
 
 def _reference(rows: list[Row], given: str | None) -> str | None:
     """Return the detector to compare with; None where there is nothing to compare."""
-    names = list(line_names(rows).values())
-    if len(names) < 2 or len({row.series for row in rows}) < 2:
+    names = line_names(rows)
+    finished = Counter(names[r.label, r.protocol] for r in rows if r.is_ok)
+    usable = [name for name in names.values() if finished[name] > 1]
+    if len(usable) < 2:
         return None
     if given is not None:
         return given
-    ours = [name for name in names if name.split(" (")[0] == "AxonAD"]
-    return ours[-1] if ours else names[0]
+    ours = [name for name in usable if name.split(" (")[0] == "AxonAD"]
+    return ours[-1] if ours else usable[0]
 
 
-def _draw(folder: Path, rows: list[Row], metric: str, reference: str | None, *, force: bool) -> int:
-    """Draw what can be drawn, as PNG and SVG; return how many figures that is."""
+def _draw(
+    folder: Path, rows: list[Row], metric: str, reference: str | None, *, force: bool
+) -> tuple[int, dict[str, str]]:
+    """Draw what can be drawn, as PNG and SVG; return how many, and why some cannot be."""
     name = _reference(rows, reference)
     draw: dict[str, Callable[[Path], None]] = {
         "runtime": lambda path: draw_runtime(path, rows=rows, metric=metric)
@@ -118,10 +146,16 @@ def _draw(folder: Path, rows: list[Row], metric: str, reference: str | None, *, 
         draw["pairwise"] = lambda path: draw_pairwise(
             path, rows=rows, reference=name, metric=metric
         )
-        draw["ranks"] = lambda path: draw_critical_difference(path, rows=rows, metric=metric)
+        finished = {(row.label, row.protocol) for row in rows if row.is_ok}
+        ranked = [row for row in rows if (row.label, row.protocol) in finished]
+        draw["ranks"] = lambda path: draw_critical_difference(path, rows=ranked, metric=metric)
+    missing = {}
     for figure, make in draw.items():
         for ending in (".png", ".svg"):
             path = folder / f"{figure}{ending}"
             check_target(path, force=force)
-            make(path)
-    return len(draw)
+            try:
+                make(path)
+            except AxonADError as error:
+                missing[f"figure {figure!r}"] = str(error)
+    return len(draw) - len(missing), missing

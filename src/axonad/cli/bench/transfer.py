@@ -11,7 +11,7 @@ import typer
 from axonad.bench import sources
 from axonad.bench.suite import Suite, read_suite
 from axonad.bench.transfer import UNITS, Segment, Transfer, check_transfer, dataset_features
-from axonad.cli.bench.options import FORMATS, render, words
+from axonad.cli.bench.options import FORMATS, render, seed_numbers
 from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
@@ -47,13 +47,18 @@ def transfer(
     if figure is not None:
         check_format(figure)
         check_target(figure, force=force)
-    asked = read_suite(target, data=target_data)
-    others = list(_segments(read_suite(among, data=data), words(seeds)))
+    chosen = seed_numbers(seeds)
+    asked = list(_segments(read_suite(target, data=target_data), chosen))
+    others = list(_segments(read_suite(among, data=data), chosen))
     found: list[Transfer] = []
-    for one in _segments(asked, words(seeds)):
-        name = f"{one.dataset} (target)" if by == "dataset" else one.series
-        here = Segment(name, name, one.values)
-        found.append(check_transfer(dataset_features([*others, here], by=by), name))
+    if by == "dataset":
+        name = f"{target} (target)"
+        here = [Segment(name, one.series, one.values) for one in asked]
+        found.append(check_transfer(dataset_features([*others, *here], by=by), name))
+    else:
+        for one in asked:
+            features = dataset_features([*others, one], by=by)
+            found.append(check_transfer(features, one.series))
     console = out()
     made = transfer_table(found, among=among, by=by)
     console.print(render(made, form).rstrip("\n"), markup=False)
@@ -63,12 +68,11 @@ def transfer(
         console.print(f"wrote {figure}", markup=False)
 
 
-def _segments(suite: Suite, seeds: list[str]) -> Iterator[Segment]:
+def _segments(suite: Suite, seeds: list[int]) -> Iterator[Segment]:
     """Yield the training rows of every series of a suite."""
-    chosen = [int(word) for word in seeds] or list(suite.seeds)
-    refs = sources.find(suite.data, seeds=chosen)
+    refs = sources.find(suite.data, seeds=seeds or suite.seeds)
     with Progress(f"reading {suite.name}", len(refs)) as progress:
         for ref in refs:
-            subject = sources.load(ref)
+            values = sources.load_training(ref)
             progress.advance()
-            yield Segment(ref.dataset, ref.name, subject.values[: subject.train_steps])
+            yield Segment(ref.dataset, ref.name, values)
