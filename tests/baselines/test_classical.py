@@ -416,3 +416,10 @@ def test_impossible_parameters_are_refused(name, params, message):
 def test_a_single_row_is_too_little(name):
     with pytest.raises(InputError, match=f"{name} with window=1 needs at least 2 training rows"):
         make(name).fit(waves(1))
+
+
+def test_hbos_takes_a_channel_that_moves_by_rounding_alone():
+    X = waves(300)
+    X[:, 1] = 1.0 + np.where(np.arange(300) % 2, 0.0, np.finfo(float).eps)
+    detector = axonad.make_detector("HBOS", units="raw").fit(X)
+    assert np.isfinite(detector.decision_function(X)).all()

@@ -43,7 +43,8 @@ class HBOS(WindowedDetector):
     def _learn(self, X: Matrix) -> None:
         low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)
         high = np.max([batch.max(axis=0) for batch in self._batches(X)], axis=0)
-        still = low == high  # numpy's histogram gives a constant a range of 1
+        # numpy's histogram gives a constant a range of 1; one that moves by rounding is no better
+        still = (np.diff(np.linspace(low, high, self.bins + 1, axis=0), axis=0) <= 0).any(axis=0)
         low, high = np.where(still, low - 0.5, low), np.where(still, high + 0.5, high)
         self._edges = np.linspace(low, high, self.bins + 1, axis=0)
         counts = np.zeros((self.bins, len(low)))
