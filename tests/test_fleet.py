@@ -105,7 +105,7 @@ def test_order_and_company_do_not_matter(small):
     fit_many(fewer, data[:2])
     for one, two in [*zip(first, turned, strict=True), *zip(first, fewer, strict=False)]:
         np.testing.assert_allclose(
-            one.decision_function(data[0]), two.decision_function(data[0]), rtol=1e-3, atol=1e-3
+            one.decision_function(data[0]), two.decision_function(data[0]), rtol=0.02, atol=0.02
         )
     again = make(small)
     fit_many(again, data)
