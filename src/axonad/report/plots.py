@@ -89,7 +89,9 @@ def draw_runtime(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> 
     left.grid(axis="x", color="#dddddd", linewidth=0.6)
     _list_names(left, names)
     _draw_quality(right, [summary.mean for summary in quality], metric)
-    _finish(figure, f"Time and {metric}", collect(rows, metric=metric).setting)
+    places = sorted({row.device for row in rows if row.device})
+    setting = f"{collect(rows, metric=metric).setting} Run on {'; '.join(places) or 'unknown'}."
+    _finish(figure, f"Time and {metric}", setting)
     save_figure(figure, path)
 
 

@@ -101,16 +101,17 @@ def run(
         rows = run_jobs(
             todo, results, engine=engine, setting=setting, workers=workers, address=address
         )
-        _follow(rows, results, jobs, len(todo))
+        settled = {job.key for job in jobs} - {job.key for job in todo}
+        before = [row for row in _rows_of(jobs, results) if row.key in settled]
+        _follow(rows, LiveView(total=len(todo), before=before))
         of_jobs = _rows_of(jobs, results)
     _summarise(of_jobs, folder)
     if of_jobs and not any(row.is_ok for row in of_jobs):
         raise typer.Exit(1)
 
 
-def _follow(rows: Generator[Row], results: Results, jobs: Sequence[Job], remaining: int) -> None:
+def _follow(rows: Generator[Row], view: LiveView) -> None:
     """Show the run as it goes; an interrupt leaves what is done."""
-    view = LiveView(total=remaining, before=_rows_of(jobs, results))
     try:
         with view, closing(rows):
             for row in rows:
