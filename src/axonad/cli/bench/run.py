@@ -20,7 +20,6 @@ from axonad.cli.bench.live import LiveView
 from axonad.cli.bench.options import seed_numbers, words
 from axonad.cli.terminal import out
 from axonad.config import check_choice
-from axonad.model.device import resolve_device
 
 SCORES = "scores"
 
@@ -81,6 +80,8 @@ def run(
         _list(jobs)
         return
     if device is not None and engine == "local":
+        from axonad.model.device import resolve_device
+
         resolve_device(device)  # a mistake here would fail every job
     folder = target or Path("results") / found.name
     kept = folder.absolute() / SCORES
