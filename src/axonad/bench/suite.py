@@ -239,15 +239,17 @@ def _with_path(
         return table
     if given is not None:
         return table | {"path": str(given)}
-    if not isinstance(table.get("path"), str) or not table["path"]:
+    names = table.get("path")
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
         raise ConfigError(f"data.path must name a folder or a zip, got {table.get('path')!r}")
-    named = Path(table["path"])
     folders = [Path(), suite_file.parent, Path(os.environ.get("AXONAD_DATA", "."))]
     for folder in folders:
-        if (folder / named).exists():
-            return table | {"path": str(folder / named)}
+        for named in names:
+            if (folder / named).exists():
+                return table | {"path": str(folder / named)}
     raise FileError(
-        f"suite {suite} needs {named}, which is not here; pass --data FOLDER_OR_ZIP "
+        f"suite {suite} needs {' or '.join(names)}, which is not here; pass --data FOLDER_OR_ZIP "
         "or set AXONAD_DATA to the folder it lies in"
     )
 
