@@ -69,7 +69,7 @@ def test_files_are_split_and_found(tmp_path, monkeypatch):
     write_suite(tmp_path, FILES.replace('path = "x"', 'path = ["x", "data"]'))
     assert len(read_suite(path).jobs(seeds=[1])) == 3, "the first of several names that is there"
     write_suite(tmp_path, FILES.replace('path = "x"', "path = 3"))
-    with pytest.raises(ConfigError, match="data.path must name a folder or a zip, got 3"):
+    with pytest.raises(ConfigError, match=r"data\.path must name a folder or a zip, got 3"):
         read_suite(path)
     write_suite(tmp_path, FILES.replace('path = "x"', 'path = "data"\n    split = "tuning"'))
     monkeypatch.setenv("AXONAD_DATA", str(tmp_path))
