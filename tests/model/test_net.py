@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -169,3 +171,29 @@ def test_windows_are_gathered_in_order():
 def test_impossible_sizes_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         make_net(**changes)
+
+
+def test_the_fast_tail_follows_the_weights():
+    """Products made from the weights are made anew when the weights change, and in a copy."""
+    net = make_net(window=60)
+    config, x = net.config, window(net)
+
+    def compare(net):
+        with torch.no_grad():
+            fast = net(x, last=config.scored_steps).predicted
+            full = net(x).predicted[:, :, -config.scored_steps :]
+        assert torch.allclose(fast, full, rtol=1e-5, atol=1e-6)
+        return fast
+
+    before = compare(net)
+    with torch.no_grad():
+        for weight in net.predictor.parameters():
+            weight.mul_(1.5)
+    assert not torch.allclose(compare(net), before)
+    twin = copy.deepcopy(net)
+    with torch.no_grad():
+        twin.predictor.out.weight.zero_()
+    compare(twin)
+    compare(net)
+    net.load_state_dict(twin.state_dict())
+    compare(net)
