@@ -423,3 +423,18 @@ def test_hbos_takes_a_channel_that_moves_by_rounding_alone():
     X[:, 1] = 1.0 + np.where(np.arange(300) % 2, 0.0, np.finfo(float).eps)
     detector = axonad.make_detector("HBOS", units="raw").fit(X)
     assert np.isfinite(detector.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("align", ["center", "end"])
+def test_ridge_smoothed_over_rows_equals_its_naive_twin(align):
+    X, Y = waves(300), waves(120, seed=1)
+    plain = axonad.make_detector("CrossChannelRidge").fit(X)
+    far = plain.explain(Y).blame
+    smooth = axonad.make_detector("CrossChannelRidge", smooth=7, align=align).fit(X)
+    expected = [np.sqrt((far[i : i + 7] ** 2).mean(axis=0)).max() for i in range(len(Y) - 6)]
+    found = smooth.decision_function(Y)
+    first = 3 if align == "center" else 6
+    np.testing.assert_allclose(found[first : first + len(expected)], expected, rtol=1e-9)
+    scorer = StreamScorer(smooth)
+    live = [r.score for row in Y if (r := scorer.push(row)) is not None]
+    np.testing.assert_allclose(live, expected, rtol=1e-9)

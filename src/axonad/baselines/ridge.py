@@ -10,20 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from axonad.config import check_float
+from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
+from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
 from axonad.score.standardise import RobustScale
 
 NORMAL = 1.349  # interquartile range of a normal distribution, in standard deviations
 FLOOR = 0.1  # of a residual's standard deviation: its least unit
+BLOCK = 8_192  # rows averaged at a time
 LEAST = 1e-6  # of a channel's own unit: the least unit of a residual that was never seen
 
 Values = NDArray[np.float64]
@@ -39,9 +42,23 @@ class CrossChannelRidge(Detector):
     ----------
     penalty
         Of the regressions, in units of a channel's variance: larger trusts the others less.
+    smooth
+        Rows over which a channel's squared deviation is averaged before channels are compared; a
+        break that lasts stands out of the noise.
+    align
+        Row of those rows the score belongs to: ``"center"`` (best for recorded data) or ``"end"``.
     """
 
     penalty: float = 1e-3
+    smooth: int = 1
+    align: str = "center"
+
+    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs."""
+        return self.smooth
 
     def _fit(self, X: Matrix, names: Names) -> Values:
         scaler = fit_scaler(X, "soft", names)  # its units; a line needs no compression
@@ -54,24 +71,33 @@ class CrossChannelRidge(Detector):
         scale = RobustScale.fit(left)
         self._middle = scale.median
         self._spread = np.maximum(scale.spread / NORMAL, FLOOR * left.std(axis=0)) + LEAST
-        scores: Values = self._judge(left).max(axis=1)
-        return scores
+        return self._placed(self._judge(left).max(axis=1))
 
     def _score(self, X: Matrix) -> Values:
-        scores: Values = self._channels(X).max(axis=1)
-        return scores
+        return self._placed(self._score_ends(X)[0])
+
+    def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
+        return self._channels(X).max(axis=1), {}
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         channels = self._channels(X)
-        scores = channels.max(axis=1)
-        return scores, {"score": scores}, channels if blame else None
+        scores = self._placed(channels.max(axis=1))
+        return scores, {"score": scores}, self._placed(channels) if blame else None
+
+    def _placed(self, values: Values) -> Values:
+        return spread(values, window=self.smooth, align=self.align)
 
     def _channels(self, X: Matrix) -> Values:
         return self._judge(((X - self._center) / self._unit) @ self._map)
 
     def _judge(self, left: Values) -> Values:
-        result: Values = np.abs(left - self._middle) / self._spread
-        return result
+        """Return each channel's deviation, as a root mean square over the last ``smooth`` rows."""
+        far: Values = np.abs(left - self._middle) / self._spread
+        if self.smooth == 1:
+            return far
+        view = sliding_window_view(far**2, self.smooth, axis=0)
+        mean = [view[i : i + BLOCK].mean(axis=-1) for i in range(0, len(view), BLOCK)]
+        return np.sqrt(np.concatenate(mean))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         names = ("center", "unit", "map", "middle", "spread")
@@ -84,3 +110,5 @@ class CrossChannelRidge(Detector):
     def _check_params(self) -> None:
         super()._check_params()
         check_float("penalty", self.penalty, above=0)
+        check_int("smooth", self.smooth, low=1)
+        check_choice("align", self.align, ALIGNMENTS)
