@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -20,11 +20,16 @@ from axonad.cli.options import (
 )
 from axonad.cli.terminal import check_table_target, check_target, out, write_table
 from axonad.data.readers import read
+from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
+from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.figures import check_format, draw_scores
-from axonad.threshold import Event
+from axonad.stream.chunks import EventList, TimedEvent, strongest_of
+
+LARGE = 2**30  # bytes of a file that is scored in chunks without being asked to
+CHUNK = 100_000  # rows of such a chunk
 
 
 def score(
@@ -44,16 +49,41 @@ def score(
     ignore: Ignore = None,
     separator: Separator = ",",
     force: Force = False,
+    chunk: Annotated[
+        int | None,
+        typer.Option(
+            help="Score this many rows at a time, for files larger than memory. Default: all at "
+            f"once, {CHUNK} above 1 GiB where detector and options allow it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Score a file: one row per step with score, its parts and the alarm."""
     check_table_target(target, force=force)
+    if figure is not None and chunk is not None:
+        raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
     if figure is not None:
         check_format(figure)
         check_target(figure, force=force)
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
-    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
+    if chunk is None and figure is None and detector.is_causal and _is_large(data):
+        chunk = CHUNK
+    columns: dict[str, Any] = {
+        "time": time,
+        "label": label,
+        "ignore": ignore or (),
+        "separator": separator,
+    }
+    if chunk is not None:
+        from axonad.cli.score_chunks import score_chunked
+
+        file = FileChunks(data, size=chunk, **columns)
+        print_events(score_chunked(detector, file, target))
+        out().print(f"wrote {target}", markup=False)
+        return
+    series = read(data, **columns)
     found = detector.explain(series)
     events = found.events(gap=detector.history // 4)  # a flicker of the score is one event
     if figure is not None:
@@ -67,41 +97,43 @@ def score(
             channels=strongest.channels if strongest else (),
         )
     write_table(target, score_columns(series, found))
-    _print_events(series, events)
+    found_events = [TimedEvent.of(event, series) for event in events]
+    print_events(EventList(len(events), len(series), strongest_of(found_events)))
     out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
 
 
-def score_columns(series: Series, found: Explanation) -> dict[str, np.ndarray]:
-    """Return what a table of scores holds, one entry per step."""
-    columns: dict[str, np.ndarray] = {"step": np.arange(len(series))}
+def score_columns(series: Series, found: Explanation, *, first: int = 0) -> dict[str, Any]:
+    """Return what a table of scores holds, one entry per step; ``first`` is the first step."""
+    columns: dict[str, Any] = {"step": np.arange(first, first + len(series))}
     if series.times is not None:
-        columns["time"] = series.times
+        is_text = series.times.dtype == object  # whose type must be found behind missing ones
+        columns["time"] = series.times.tolist() if is_text else series.times
     columns |= {"score": found.scores, **found.components, "alarm": found.alarms.astype(np.int8)}
     if series.labels is not None:
         columns["label"] = series.labels
     return columns
 
 
-def _print_events(series: Series, events: list[Event], most: int = 20) -> None:
+def print_events(found: EventList) -> None:
+    """Print how many events there are, and the strongest."""
     console = out()
-    console.print(f"{len(events)} event{'s' if len(events) != 1 else ''} in {len(series)} steps")
-    if not events:
+    console.print(f"{found.count} event{'s' if found.count != 1 else ''} in {found.steps} steps")
+    if not found.count:
         return
-    strongest = sorted(events, key=lambda event: -event.score)[:most]
     table = Table(box=None, pad_edge=False)
     for heading in ("from", "to", "score", "channels"):
         table.add_column(heading, justify="left" if heading == "channels" else "right")
-    for event in sorted(strongest, key=lambda event: event.start):
+    for timed in found.strongest:
         table.add_row(
-            _when(series, event.start),
-            _when(series, event.end - 1),
-            f"{event.score:.1f}",
-            ", ".join(event.channels),
+            f"{timed.begins}",
+            f"{timed.ends}",
+            f"{timed.event.score:.1f}",
+            ", ".join(timed.event.channels),
         )
     console.print(table)
-    if len(events) > most:
-        console.print(f"(the {most} strongest of {len(events)})")
+    if found.count > len(found.strongest):
+        console.print(f"(the {len(found.strongest)} strongest of {found.count})")
 
 
-def _when(series: Series, step: int) -> str:
-    return str(step) if series.times is None else f"{series.times[step]}"
+def _is_large(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > LARGE

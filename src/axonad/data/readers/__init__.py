@@ -46,15 +46,16 @@ def read(
         Between the columns of a CSV file.
     """
     path = Path(path)
+    frame = find_reader(path)(path, separator=separator)
+    return to_series(frame, name=path.name, label=label, time=time, ignore=ignore)
+
+
+def find_reader(path: Path) -> Callable[..., pl.DataFrame]:
+    """Return the function that reads a file, or refuse one that no reader takes."""
     if not path.exists():
         raise FileError(f"{path} does not exist")
     if path.is_dir():
         raise FileError(f"{path} is a folder; expected a file ({', '.join(READERS)})")
-    frame = _reader(path)(path, separator=separator)
-    return to_series(frame, name=path.name, label=label, time=time, ignore=ignore)
-
-
-def _reader(path: Path) -> Callable[..., pl.DataFrame]:
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):
         if path.name.lower().endswith(ending):
             module, function = target.split(":")

@@ -23,8 +23,12 @@ def to_series(
     label: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
+    first: int = 0,
 ) -> Series:
-    """Return the series in a table, its time and label columns set apart."""
+    """Return the series in a table, its time and label columns set apart.
+
+    ``first`` is the row of the file the table begins at, for messages that name a row.
+    """
     for column in ignore:
         _require(frame, column, name)
     frame = frame.drop(*ignore)
@@ -35,12 +39,12 @@ def to_series(
         raise InputError(f"{name} has no channel columns, only {frame.columns}")
     if frame.height == 0:
         raise InputError(f"{name} has a header but no rows")
-    _check_numeric(frame, channels, name)
+    _check_numeric(frame, channels, name, first)
     values = frame.select(pl.col(channels).cast(pl.Float64)).fill_null(float("nan")).to_numpy()
     return Series(
         values=np.ascontiguousarray(values),
         channels=tuple(channels),
-        labels=None if label is None else _labels(frame[label], name),
+        labels=None if label is None else _labels(frame[label], name, first),
         times=None if time is None else frame[time].to_numpy(),
         name=name,
     )
@@ -63,7 +67,7 @@ def _require(frame: pl.DataFrame, column: str, name: str) -> None:
         raise ChannelError(f"{name} has no column {column!r}{hint}")
 
 
-def _check_numeric(frame: pl.DataFrame, channels: Sequence[str], name: str) -> None:
+def _check_numeric(frame: pl.DataFrame, channels: Sequence[str], name: str, first: int) -> None:
     for column in channels:
         kind = frame[column].dtype
         if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
@@ -73,18 +77,18 @@ def _check_numeric(frame: pl.DataFrame, channels: Sequence[str], name: str) -> N
         bad = (text.is_not_null() & numbers.is_null()).arg_true()
         row = int(bad[0]) if len(bad) else 0
         raise InputError(
-            f"column {column!r} of {name} is not numeric: {text[row]!r} in data row {row + 1}; "
-            f"leave it out (ignore) or name it as time"
+            f"column {column!r} of {name} is not numeric: {text[row]!r} in data row "
+            f"{first + row + 1}; leave it out (ignore) or name it as time"
         )
 
 
-def _labels(column: pl.Series, name: str) -> NDArray[np.int8]:
+def _labels(column: pl.Series, name: str, first: int) -> NDArray[np.int8]:
     values = column.cast(pl.Float64, strict=False).to_numpy()
     bad = ~np.isin(values, (0.0, 1.0))
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
             f"labels in column {column.name!r} of {name} must be 0 or 1, "
-            f"got {column[row]!r} in data row {row + 1}"
+            f"got {column[row]!r} in data row {first + row + 1}"
         )
     return values.astype(np.int8)

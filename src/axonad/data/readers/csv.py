@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +17,12 @@ from axonad.errors import FileError, InputError
 
 def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
     """Return the table in a CSV file; the first line names the columns."""
+    check_header(path, separator)
+    return parse_csv(path, path=path, separator=separator)
+
+
+def check_header(path: Path, separator: str) -> None:
+    """Refuse a CSV file whose first line does not name the columns, each once."""
     if len(separator) != 1:
         raise InputError(f"separator must be one character, got {separator!r}")
     header = _header(path, separator)
@@ -26,9 +33,23 @@ def read_csv(path: Path, *, separator: str = ",") -> pl.DataFrame:
         raise InputError(
             f"{path.name} has no header line: it starts with numbers; put channel names on top"
         )
+
+
+def parse_csv(
+    source: Path | bytes,
+    *,
+    path: Path,
+    separator: str,
+    types: Mapping[str, pl.DataType] | None = None,
+) -> pl.DataFrame:
+    """Return the table in a CSV file or a part of it; ``types`` says what need not be inferred."""
     try:
         return pl.read_csv(
-            path, separator=separator, null_values=list(MISSING), infer_schema_length=None
+            source,
+            separator=separator,
+            null_values=list(MISSING),
+            infer_schema_length=None,
+            schema_overrides=dict(types or {}),
         )
     except pl.exceptions.NoDataError:
         raise InputError(f"{path.name} is empty") from None

@@ -1,0 +1,158 @@
+"""Scoring in chunks: equal to scoring the whole, bounded in memory, the same events."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from axonad import AxonAD, make_detector
+from axonad.data.series import Series
+from axonad.errors import ChannelError, ConfigError, InputError
+from axonad.registry import REGISTRY
+from axonad.stream.chunks import (
+    EventCollector,
+    TimedEvent,
+    check_chunks,
+    score_chunks,
+    strongest_of,
+)
+from tests.conftest import waves
+from tests.quick import QUICK
+
+NAMES = ("speed", "yaw_rate", "torque")
+# RandomScore draws by the number of a row in the array it is given
+CHUNKABLE = [entry.name for entry in REGISTRY if entry.name != "RandomScore"]
+
+
+def series(rows, seed=1):
+    values = waves(rows, seed=seed)
+    values[rows // 2 : rows // 2 + 6, 1] += 5
+    return Series(values=values, channels=NAMES, times=np.arange(rows) / 10)
+
+
+def cut(whole, size):
+    return [whole.rows(start, start + size) for start in range(0, len(whole), size)]
+
+
+def assert_equal_to_whole(detector, whole, size):
+    expected = detector.explain(whole)
+    parts = list(score_chunks(detector, cut(whole, size)))
+    np.testing.assert_array_equal(np.concatenate([s.times for s, _ in parts]), whole.times)
+    close = {"rtol": 1e-6, "atol": 1e-6}
+    scores = np.concatenate([found.scores for _, found in parts])
+    np.testing.assert_allclose(scores, expected.scores, **close)
+    for name, values in expected.components.items():
+        got = np.concatenate([found.components[name] for _, found in parts])
+        np.testing.assert_allclose(got, values, **close)
+    if expected.blame is not None:
+        got = np.concatenate([found.blame for _, found in parts])
+        np.testing.assert_allclose(got, expected.blame, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("align", ["center", "end"])
+@pytest.mark.parametrize("size", [1, 5, 15, 16, 17, 40, 100, 199, 200, 201, 1000])
+def test_equal_to_whole(fitted, size, align):
+    from copy import copy
+
+    detector = copy(fitted).set_params(align=align)
+    for rows in (16, 17, 31, 200):
+        assert_equal_to_whole(detector, series(rows), size)
+
+
+@pytest.mark.parametrize("size", [1, 7, 50])
+@pytest.mark.parametrize("name", CHUNKABLE)
+def test_every_causal_detector_can_be_chunked(name, size, detectors):
+    detector = detectors(name)
+    if detector.is_causal:
+        assert_equal_to_whole(detector, series(130), size)
+    else:
+        with pytest.raises(ConfigError, match=f"{name} cannot score in chunks as it was fitted"):
+            next(score_chunks(detector, cut(series(130), size)))
+
+
+@pytest.fixture(scope="module")
+def detectors():
+    """Fitted detectors by name, each fitted once."""
+    known = {}
+
+    def get(name):
+        if name not in known:
+            X = waves(300)
+            known[name] = make_detector(name, **QUICK.get(name, {})).fit(X)
+        return known[name]
+
+    return get
+
+
+@pytest.mark.parametrize("align", ["center", "end", "mean"])
+@pytest.mark.parametrize("size", [3, 12, 64])
+def test_all_alignments_of_windows(detectors, align, size):
+    detector = detectors("KMeansAD")
+    before = detector.align
+    try:
+        assert_equal_to_whole(detector.set_params(align=align), series(150), size)
+    finally:
+        detector.set_params(align=before)
+
+
+def test_what_cannot_be_chunked_is_refused(small):
+    detector = AxonAD.paper(**small).fit(waves(200))
+    with pytest.raises(ConfigError, match="scaling needs the whole series; fit it with scaling="):
+        check_chunks(detector, cut(series(100), 20))
+
+
+def test_errors_name_the_row_of_the_series(fitted):
+    whole = series(100)
+    whole.values[77, 1] = np.nan
+    message = "first at row 77, channel 'yaw_rate'; fill or drop those rows first"
+    for act in (check_chunks, lambda *words: list(score_chunks(*words))):
+        with pytest.raises(InputError, match=message):
+            act(fitted, cut(whole, 30))
+        with pytest.raises(InputError, match="window must be at most the series length 15, got 16"):
+            act(fitted, cut(series(15), 4))
+    other = Series(values=waves(50), channels=("speed", "yaw_rate", "x"))
+    with pytest.raises(ChannelError, match="channel 'x' not in model"):
+        check_chunks(fitted, [other])
+    assert check_chunks(fitted, cut(series(100), 30)) == 100
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 400])
+@pytest.mark.parametrize("gap", [0, 2, 9])
+def test_events_equal_those_of_the_whole(detectors, size, gap):
+    detector = detectors("CrossChannelRidge")
+    rng = np.random.default_rng(3)
+    whole = series(400)
+    whole.values[rng.random(400) < 0.2] += rng.normal(size=3) * 2
+    expected = detector.explain(whole).events(gap=gap)
+    collector = EventCollector(gap=gap)
+    for part, found in score_chunks(detector, cut(whole, size)):
+        collector.add(part, found)
+    got = collector.finish()
+    assert (got.count, got.steps) == (len(expected), 400)
+    assert len(expected) > 3
+    assert got.strongest == strongest_of([TimedEvent.of(event, whole) for event in expected])
+
+
+def test_memory_is_bounded_by_the_chunk(detectors):
+    detector = detectors("CrossChannelRidge")
+
+    def chunks(count):
+        for seed in range(count):
+            values = np.random.default_rng(seed).normal(size=(2_000, 3))
+            yield Series(values=values, channels=NAMES)
+
+    def peak(count):
+        tracemalloc.start()
+        try:
+            collector = EventCollector(gap=0)
+            for part, found in score_chunks(detector, chunks(count)):
+                collector.add(part, found)
+            collector.finish()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(2)
+    assert peak(60) < 1.5 * peak(6)
