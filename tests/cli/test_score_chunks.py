@@ -98,16 +98,18 @@ def test_the_table_and_the_events_are_those_of_the_whole(
     ],
 )
 @pytest.mark.parametrize("out", ["csv", "parquet"])
-def test_times_keep_the_type_they_have_in_the_whole(run, models, tmp_path, times, out):
+def test_times_keep_the_type_they_have_in_the_whole(run, models, tmp_path, times, out, monkeypatch):
+    monkeypatch.setattr(chunks_module, "PART", 30)
     rows = [",".join(f"{v}" for v in row) for row in waves(90, seed=1)]
     lines = [f"{time},{row}" for time, row in zip(times, rows, strict=True)]
     text = "\n".join([",".join(["time", *NAMES]), *lines])  # without a last line end
     (tmp_path / "x.csv").write_text(text)
     with gzip.open(tmp_path / "x.csv.gz", "wt") as file:
         file.write(text)
+    pl.read_csv(tmp_path / "x.csv").write_parquet(tmp_path / "x.parquet")
     words = ["score", models / "CrossChannelRidge"]
     assert run(*words, "x.csv", "-o", f"whole.{out}")[0] == 0
-    for source in ("x.csv", "x.csv.gz"):
+    for source in ("x.csv", "x.csv.gz", "x.parquet"):
         assert run(*words, source, "-o", f"s.{out}", "--chunk", 20, "--force")[0] == 0
         assert_frame_equal(read(tmp_path / f"s.{out}"), read(tmp_path / f"whole.{out}"))
 
