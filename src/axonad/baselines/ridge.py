@@ -97,7 +97,8 @@ class CrossChannelRidge(Detector):
             return far
         view = sliding_window_view(far**2, self.smooth, axis=0)
         mean = [view[i : i + BLOCK].mean(axis=-1) for i in range(0, len(view), BLOCK)]
-        return np.sqrt(np.concatenate(mean))
+        together: Values = np.sqrt(np.concatenate(mean))
+        return together
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         names = ("center", "unit", "map", "middle", "spread")
