@@ -93,3 +93,14 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     close = get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an allocator gave up; torch says so in the words of a RuntimeError.
+
+    >>> is_out_of_memory(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"))
+    True
+    """
+    text = str(error).lower()
+    words = ("out of memory", "not enough memory", "can't allocate memory", "unable to allocate")
+    return isinstance(error, MemoryError) or any(part in text for part in words)

@@ -10,14 +10,7 @@ from axonad.bench.job import Job
 from axonad.bench.judge import failure, judge
 from axonad.bench.row import Row
 from axonad.bench.sources import Subject, load
-from axonad.errors import FileError
-
-OUT_OF_MEMORY = (
-    "out of memory",
-    "not enough memory",
-    "can't allocate memory",
-    "unable to allocate",
-)
+from axonad.errors import FileError, is_out_of_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +41,7 @@ def execute(job: Job, setting: Setting | None = None, *, subject: Subject | None
         found, note = _detection(job, subject, setting)
         return judge(job, subject, found, note=note)
     except Exception as error:  # any failure of a job is a result, with its reason
-        status = "memory" if _is_out_of_memory(error) else "failed"
+        status = "memory" if is_out_of_memory(error) else "failed"
         return failure(job, status=status, reason=f"{type(error).__name__}: {error}")
 
 
@@ -66,8 +59,3 @@ def _detection(job: Job, subject: Subject, setting: Setting) -> tuple[detection.
     except (FileError, ValueError) as error:  # the result stands without its file
         return found, f"scores could not be kept: {error}"
     return found, ""
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or any(words in text for words in OUT_OF_MEMORY)

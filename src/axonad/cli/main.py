@@ -18,7 +18,7 @@ from axonad.cli.list import list_command
 from axonad.cli.score import score
 from axonad.cli.stream import stream
 from axonad.cli.terminal import say_error
-from axonad.errors import AxonADError
+from axonad.errors import AxonADError, is_out_of_memory
 
 INTERRUPTED = 130  # what a shell expects after an interrupt
 
@@ -80,7 +80,7 @@ def main(words: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (MemoryError, RuntimeError) as error:
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         say_error("not enough memory; use a smaller window, d_model or batch_size, or fewer rows")
         sys.exit(2)
@@ -90,10 +90,3 @@ def main(words: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # typer catches the interrupt itself
         say_error("interrupted")
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an allocator gave up; torch says so in the words of a RuntimeError."""
-    text = str(error).lower()
-    words = ("out of memory", "not enough memory", "can't allocate memory")
-    return isinstance(error, MemoryError) or any(part in text for part in words)
