@@ -65,15 +65,24 @@ def read(
 
 def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
     """Write a JSON document on its own."""
+    write_bytes(path, (json.dumps(document, allow_nan=False) + "\n").encode(), overwrite=overwrite)
+
+
+def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
+    """Write a file, whole or not at all; one that exists only with ``overwrite``."""
     path = Path(path)
-    if os.path.lexists(path) and not overwrite:
-        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
-    text = json.dumps(document, allow_nan=False) + "\n"
+    check_free(path, overwrite=overwrite)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace({path: text.encode()})
+        _replace({path: data})
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_free(path: str | Path, *, overwrite: bool) -> None:
+    """Refuse a path that is taken, unless it may be replaced."""
+    if os.path.lexists(path) and not overwrite:
+        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
 
 
 def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]:

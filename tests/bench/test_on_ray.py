@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+import ray
 
 from axonad.bench import local, on_ray
 from axonad.bench.execute import Setting
@@ -15,7 +16,6 @@ from axonad.bench.suite import read_suite
 from axonad.errors import ConfigError, MissingDependencyError
 from tests.bench.jobs import SUITE, make_job, steady, write_suite
 
-ray = pytest.importorskip("ray", reason="the package ray is not installed")
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
 
 

@@ -10,7 +10,6 @@ Names, threshold and what else a reader needs travel as metadata; ``docs/onnx.md
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from axonad import __version__, modelfile
 from axonad.data.scaling import KNEE, LIMIT
 from axonad.detector import Detector
-from axonad.errors import ConfigError, FileError
+from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.model.onnx_graph import Graph, NetGraph, Pass
 from axonad.modelfile import Arrays
@@ -39,14 +38,14 @@ def export_onnx(
     detector: Detector, path: str | Path, *, state: Arrays, config: NetConfig, overwrite: bool
 ) -> None:
     """Write a fitted detector of that state to one file."""
-    check_free(path, overwrite=overwrite)
+    modelfile.check_free(path, overwrite=overwrite)
     if not detector.is_causal:
         raise ConfigError(
             "scaling='array' needs the whole series and cannot be exported; fit with scaling='soft'"
         )
     metadata = describe(detector, state)
     data = build_onnx(state, config, scaling=metadata["scaling"], metadata=metadata)
-    write_onnx(path, data, overwrite=overwrite)
+    modelfile.write_bytes(path, data, overwrite=overwrite)
 
 
 def describe(detector: Detector, state: Arrays) -> dict[str, str]:
@@ -98,23 +97,6 @@ def build_onnx(
     onnx.checker.check_model(model, full_check=True)
     data: bytes = model.SerializeToString(deterministic=True)
     return data
-
-
-def write_onnx(path: str | Path, data: bytes, *, overwrite: bool) -> None:
-    """Write the file whole or not at all; one that exists only with ``overwrite``."""
-    path = Path(path)
-    check_free(path, overwrite=overwrite)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        modelfile._replace({path: data})
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
-
-
-def check_free(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a path that is taken."""
-    if os.path.lexists(path) and not overwrite:
-        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
 
 
 # -- the graph around the network ------------------------------------------------------------

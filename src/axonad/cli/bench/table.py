@@ -39,7 +39,6 @@ from axonad.report.tables import dataset_table, kind_table, parts_table, score_t
 KINDS = (
     "scores", "macro", "datasets", "kinds", "parts", "pairwise", "runtime", "failures",
 )  # fmt: skip
-FIGURES = ("pairwise", "ranks", "runtime")
 
 
 def table(
