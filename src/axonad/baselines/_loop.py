@@ -12,6 +12,7 @@ from axonad.data.windows import count_windows
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
+from axonad.train.graph import Recorded
 from axonad.train.loop import MARGIN, History
 
 Loss = Callable[[nn.Module, Tensor, int], Tensor]
@@ -32,6 +33,7 @@ class LoopConfig:
     clip: float | None  # gradient norm
     patience: int
     restore_best: bool
+    recorded: bool = True  # whether a step may be recorded on CUDA: it never makes the host wait
 
 
 def train_network(
@@ -53,12 +55,14 @@ def train_network(
         lr=config.lr,
         weight_decay=config.weight_decay,
         fused=series.device.type in ("cpu", "cuda"),
+        capturable=series.device.type == "cuda",
     )
     schedule = torch.optim.lr_scheduler.StepLR(optimiser, config.lr_step, config.lr_decay)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
+    step = _Step(net, loss, optimiser, series, config)
     for epoch in range(1, config.epochs + 1):
-        error = _train_epoch(net, loss, optimiser, series, config, epoch, progress)
+        error = _train_epoch(step, epoch, progress)
         schedule.step()
         history.epochs = history.kept_epoch = epoch
         if held_out is not None:
@@ -76,27 +80,48 @@ def train_network(
     return history
 
 
-def _train_epoch(
-    net: nn.Module,
-    loss: Loss,
-    optimiser: torch.optim.Optimizer,
-    series: Tensor,
-    config: LoopConfig,
-    epoch: int,
-    progress: Progress,
-) -> float:
-    """Visit every window once, in random order; return the mean loss of the batches."""
-    net.train()
-    order = torch.randperm(count_windows(len(series), config.rows), device=series.device)
-    total, count = torch.zeros((), device=series.device), 0
-    for starts in batches(order, config.batch_size):
-        optimiser.zero_grad(set_to_none=True)
-        value = loss(net, gather_windows(series, starts, config.rows), epoch)
+class _Step:
+    """One optimiser step from where a batch's windows begin; recorded anew in every epoch."""
+
+    def __init__(
+        self,
+        net: nn.Module,
+        loss: Loss,
+        optimiser: torch.optim.Optimizer,
+        series: Tensor,
+        config: LoopConfig,
+    ) -> None:
+        self.net, self.series, self.config = net, series, config
+        self._loss, self._optimiser = loss, optimiser
+        self._epoch = 0
+        size = max(config.batch_size, 2)
+        self.make = Recorded(self._plain, size=size, device=series.device, use=config.recorded)
+
+    def begin(self, epoch: int) -> None:
+        """Say which epoch it is; the loss and the learning rate may depend on it."""
+        self._epoch = epoch
+        self.make.renew()
+        self.net.train()
+
+    def _plain(self, starts: Tensor) -> Tensor:
+        self._optimiser.zero_grad(set_to_none=True)
+        x = gather_windows(self.series, starts, self.config.rows)
+        value = self._loss(self.net, x, self._epoch)
         value.backward()  # type: ignore[no-untyped-call]
-        if config.clip is not None:
-            nn.utils.clip_grad_norm_(net.parameters(), config.clip)
-        optimiser.step()
-        total += value.detach()  # on the device: the host waits once an epoch, not once a step
+        if self.config.clip is not None:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.config.clip)
+        self._optimiser.step()
+        return value.detach()
+
+
+def _train_epoch(step: _Step, epoch: int, progress: Progress) -> float:
+    """Visit every window once, in random order; return the mean loss of the batches."""
+    step.begin(epoch)
+    device, config = step.series.device, step.config
+    order = torch.randperm(count_windows(len(step.series), config.rows), device=device)
+    total, count = torch.zeros((), device=device), 0
+    for starts in batches(order, config.batch_size):
+        total += step.make(starts)  # on the device: the host waits once an epoch, not once a step
         count += 1
         progress.advance()
     return float(total / count)
@@ -108,11 +133,17 @@ def held_out_loss(
 ) -> float:
     """Return the loss on the windows of a series, in evaluation mode, averaged over batches."""
     net.eval()
+
+    def value(starts: Tensor) -> Tensor:
+        return loss(net, gather_windows(series, starts, config.rows), epoch)
+
+    size, use = config.batch_size, config.recorded
+    judge = Recorded(value, size=size, device=series.device, warm=1, use=use)
     starts = torch.arange(count_windows(len(series), config.rows), device=series.device)
-    parts = torch.split(starts, config.batch_size)
+    parts = torch.split(starts, size)
     losses = torch.empty(len(parts), device=series.device)
     for i, part in enumerate(parts):
-        losses[i] = loss(net, gather_windows(series, part, config.rows), epoch)
+        losses[i] = judge(part)
     return float(losses.mean())
 
 

@@ -92,6 +92,8 @@ class NeuralDetector(Detector):
     """Every so many epochs the learning rate is multiplied by that."""
     clip: ClassVar[float | None] = None
     """Gradients are scaled down to at most this norm."""
+    recorded: ClassVar[bool] = True
+    """Whether a step on CUDA can be recorded and replayed: nothing in it makes the host wait."""
     score_batch: ClassVar[int] = 1024
     """Windows scored at a time."""
 
@@ -187,6 +189,7 @@ class NeuralDetector(Detector):
             clip=self.clip,
             patience=self.patience,
             restore_best=self.restore_best,
+            recorded=self.recorded,
         )
 
     # -- scoring -----------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gaussian_nll_loss, linear, softplus
+from torch.nn.functional import linear, softplus
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.config import check_float, check_int
 
-TINY = 1e-6  # keeps a deviation above zero
+TINY = 1e-6  # keeps deviations and variances above zero
 
 
 class Normal(nn.Module):
@@ -40,6 +40,17 @@ class Normal(nn.Module):
         bias = self.head.bias.view(2, outer)[:, kept].flatten()
         mean, deviation = linear(self.hidden(x), weight, bias).chunk(2, dim=-1)
         return mean, softplus(deviation) + TINY
+
+
+def unlikely(x: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    """Return the negative log-likelihood of each value of ``x``, up to a constant.
+
+    As torch's ``gaussian_nll_loss``, which makes the host wait; below TINY a variance counts as
+    TINY, and pulls no further.
+    """
+    variance = deviation.square()
+    variance = variance + (variance.clamp(min=TINY) - variance).detach()
+    return 0.5 * (variance.log() + (mean - x).square() / variance)
 
 
 class Net(nn.Module):
@@ -93,7 +104,7 @@ class Donut(NeuralDetector):
         mean, deviation = net.encoder(x * seen)
         z = mean + deviation * torch.randn_like(mean) if net.training else mean
         out, spread = net.decoder(z)
-        likelihood = seen * gaussian_nll_loss(out, x, spread.square(), reduction="none")
+        likelihood = seen * unlikely(x, out, spread)
         prior = 0.5 * (mean.square() + deviation.square()).sum(-1) * seen.mean(-1)
         total: Tensor = likelihood.sum(-1) / self.window + prior - deviation.log().sum(-1)
         return total.mean()
@@ -101,8 +112,7 @@ class Donut(NeuralDetector):
     def _window_score(self, net: Any, x: Tensor) -> Tensor:
         mean, deviation = net.encoder(x.flatten(1))
         out, spread = net.decoder(mean + deviation * net.draws, last=x.shape[2])
-        row = x[:, -1].expand_as(out)
-        return gaussian_nll_loss(out, row, spread.square(), reduction="none").mean(0)
+        return unlikely(x[:, -1], out, spread).mean(0)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -186,9 +186,12 @@ def positions(rows: int, frequencies: int) -> Tensor:
 
 def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
     """Return the mean quantile loss of (..., Q, F) for what happened, (..., F)."""
-    levels = torch.tensor(QUANTILES, device=y.device)[:, None]
     short = y[..., None, :] - quantiles
-    return torch.maximum(levels * short, (levels - 1) * short).mean()
+    parts = [
+        torch.maximum(level * part, (level - 1) * part)
+        for level, part in zip(QUANTILES, short.unbind(-2), strict=True)
+    ]
+    return torch.stack(parts).mean()
 
 
 def _linear(inner: int, outer: int, variables: int) -> nn.Module:

@@ -133,6 +133,7 @@ class TimesNet(NeuralDetector):
 
     lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
     parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
+    recorded: ClassVar[bool] = False  # periods are found on the device, and folding by them here
 
     def _build(self, channels: int) -> nn.Module:
         return Net(

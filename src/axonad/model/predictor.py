@@ -42,8 +42,9 @@ class QueryPredictor(nn.Module):
         if not self.training and steps + self.reach <= H.shape[1]:
             return split_heads(self._tail(z[:, -(steps + self.reach) :]), self.heads)
         z = z[:, -(steps + self.reach) :].transpose(1, 2)  # (B, D, T), as convolutions want it
+        short = z.shape[2] < steps + self.reach  # else no zero in front would reach the last steps
         for convolution, dilation in zip(self.convolutions, self.dilations, strict=True):
-            past = pad(z, ((KERNEL - 1) * dilation, 0))  # zeros in front: never a look ahead
+            past = pad(z, ((KERNEL - 1) * dilation, 0)) if short else z  # never a look ahead
             z = dropout(relu(convolution(past)), self.dropout, self.training)
         z = self.out(z[:, :, -steps:])
         return split_heads(z.transpose(1, 2).contiguous(), self.heads)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
-from torch.nn.functional import mse_loss
 
 from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
@@ -14,10 +14,12 @@ from axonad.model.net import AxonNet
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
+from axonad.train.graph import Recorded
 from axonad.train.mask import mask_plan, sample_mask
 
 CLIP = 1.0  # gradient norm
 MARGIN = 1e-4  # an improvement of the validation error must exceed this
+GPU_BATCH = 4096  # windows validated at a time, where launches cost more than memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +59,11 @@ def train(
     """
     loss = WeightedLoss().to(series.device)
     optimiser = make_optimiser(net, loss, config)
+    step = recorded_step(net, loss, optimiser, series, config)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     for epoch in range(config.epochs):
-        train_epoch(net, loss, optimiser, series, config, progress)
+        train_epoch(net, step, series, config.batch_size, progress)
         history.epochs = history.kept_epoch = epoch + 1
         if validation is None:
             continue
@@ -90,19 +93,18 @@ def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:
         lr=config.lr,
         weight_decay=config.weight_decay,
         fused=weights[0].device.type in ("cpu", "cuda"),
+        capturable=weights[0].device.type == "cuda",
     )
 
 
-def train_epoch(
+def recorded_step(
     net: AxonNet,
     loss: WeightedLoss,
     optimiser: torch.optim.Optimizer,
     series: Tensor,
     config: TrainConfig,
-    progress: Progress,
-) -> None:
-    """Visit every window once, in random order."""
-    net.train()
+) -> Recorded:
+    """Return the step from where a batch's windows begin to the updated weights and target."""
     window = net.config.window
     plan = mask_plan(
         window=window,
@@ -110,16 +112,35 @@ def train_epoch(
         mask_ratio=config.mask_ratio,
         block_fraction=config.block_fraction,
     )
+    tail = plan[0]  # no mask lies before it: queries of earlier steps would count nothing
     weights = [p for group in optimiser.param_groups for p in group["params"]]
-    order = torch.randperm(count_windows(len(series), window), device=series.device)
-    for starts in torch.split(order, config.batch_size):
+
+    def step(starts: Tensor) -> Tensor:
         x = gather_windows(series, starts, window)
         mask = sample_mask(len(x), window=window, plan=plan, device=series.device)
         optimiser.zero_grad(set_to_none=True)
-        loss(net(x), x, mask).backward()
+        value: Tensor = loss(net(x, last=tail), x, mask[:, -tail:])
+        value.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(weights, CLIP)
         optimiser.step()
         net.target.update(net.online)
+        return value.detach()
+
+    return Recorded(step, size=config.batch_size, device=series.device)
+
+
+def train_epoch(
+    net: AxonNet,
+    step: Callable[[Tensor], Tensor],
+    series: Tensor,
+    batch_size: int,
+    progress: Progress,
+) -> None:
+    """Visit every window once, in random order."""
+    net.train()
+    order = torch.randperm(count_windows(len(series), net.config.window), device=series.device)
+    for starts in torch.split(order, batch_size):
+        step(starts)
         progress.advance()
 
 
@@ -129,9 +150,10 @@ def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
     net.eval()
     window = net.config.window
     starts = torch.arange(count_windows(len(series), window), device=series.device)
-    batches = torch.split(starts, batch_size)
-    errors = torch.empty(len(batches), device=series.device)  # before the loop: see window_terms
-    for i, part in enumerate(batches):
-        x = gather_windows(series, part, window)
-        errors[i] = mse_loss(net.reconstruct(x), x)
-    return float(errors.mean())
+    errors = torch.empty(len(starts), device=series.device)  # before the loop: see window_terms
+    at_once = batch_size if series.device.type == "cpu" else max(batch_size, GPU_BATCH)
+    for first in range(0, len(starts), at_once):
+        part = slice(first, first + at_once)
+        x = gather_windows(series, starts[part], window)
+        errors[part] = (net.reconstruct(x) - x).square().mean((1, 2))
+    return float(torch.stack([part.mean() for part in torch.split(errors, batch_size)]).mean())

@@ -1,0 +1,73 @@
+"""A step recorded once and replayed: on CUDA the host then launches one graph, not many kernels.
+
+A training step of a small network is hundreds of short kernels, and starting them one by one costs
+more than running them. Replaying runs the same kernels on the same memory with the same random
+generator, so the answer is the one the plain step gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+WARM = 3  # steps made plainly before recording: libraries load, the optimiser makes its state
+
+
+class Recorded:
+    """Calls ``step(starts)``; on CUDA, batches of ``size`` starts are replayed once recorded.
+
+    ``step`` must read nothing but ``starts`` and tensors that stay in place, must not make the host
+    wait, and returns one tensor, which the next call overwrites. Numbers of Python in it (a
+    learning rate, the epoch) are recorded as they are: say :meth:`renew` when they change.
+    Elsewhere, for batches of another size, and with ``use=False`` it is the plain step.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[Tensor], Tensor],
+        *,
+        size: int,
+        device: torch.device,
+        warm: int = WARM,
+        use: bool = True,
+    ) -> None:
+        self._step = step
+        self._left = warm
+        self._use = use and device.type == "cuda"
+        self._graph: torch.cuda.CUDAGraph | None = None
+        if self._use:
+            self._starts = torch.zeros(size, dtype=torch.int64, device=device)
+            self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+    def __call__(self, starts: Tensor) -> Tensor:
+        """Make one step."""
+        if not self._use or len(starts) != len(self._starts):
+            return self._step(starts)
+        if self._left > 0:
+            self._left -= 1
+            return self._plainly(starts)
+        self._starts.copy_(starts)
+        self._graph = self._graph or self._record()
+        self._graph.replay()
+        return self._value
+
+    def renew(self) -> None:
+        """Forget the recording; the next step makes a new one."""
+        self._graph = None
+
+    def _plainly(self, starts: Tensor) -> Tensor:
+        """Make the step on the stream of the recording, as recording wants it."""
+        current = torch.cuda.current_stream(starts.device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            value = self._step(starts)
+        current.wait_stream(self._stream)
+        return value
+
+    def _record(self) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self._stream):
+            self._value = self._step(self._starts)
+        return graph
