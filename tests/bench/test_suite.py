@@ -33,6 +33,23 @@ def test_protocols_set_what_they_are_for(tmp_path):
     assert [job.key for job in only] == [causal.key]
 
 
+def test_a_detector_may_have_other_parameters_on_some_series(tmp_path):
+    text = SUITE.replace("epochs = 1", "epochs = 1, lr = 0.5").rstrip()
+    path = write_suite(tmp_path, text + "\non.-2 = { epochs = 3 }\n")
+    first, second = read_suite(path).jobs()
+    assert (first.params["epochs"], second.params["epochs"]) == (1, 3)
+    assert first.params["lr"] == second.params["lr"] == 0.5
+    write_suite(tmp_path, text + "\non.-2 = 3\n")
+    with pytest.raises(ConfigError, match=r"on must name tables of parameters, got \{'-2': 3\}"):
+        read_suite(path)
+    write_suite(tmp_path, text + "\non = 3\n")
+    with pytest.raises(ConfigError):
+        read_suite(path)
+    write_suite(tmp_path, text + "\non.-2 = { epoch = 3 }\n")
+    with pytest.raises(ConfigError, match="epoch"):
+        read_suite(path).jobs()
+
+
 def test_a_job_is_named_by_what_decides_its_row(tmp_path):
     path = write_suite(tmp_path)
     first = read_suite(path).jobs()[0]

@@ -15,6 +15,7 @@
     [[detectors]]
     name = "AxonAD"
     params = { window = 50 }    # optional, as are label and protocols
+    on.SMD = { window = 20 }    # and other parameters on series with this in their name
 """
 
 from __future__ import annotations
@@ -41,18 +42,27 @@ FILE = "suite.toml"
 class Entrant:
     """A detector of a suite: its registered name, its name in tables, its own parameters.
 
-    ``protocols`` limits it to some of the suite's protocols.
+    ``protocols`` limits it to some of the suite's protocols; ``on`` holds, by a part of their
+    names, parameters for some of the series.
     """
 
     name: str
     label: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     protocols: tuple[str, ...] = PROTOCOLS
 
     @property
     def title(self) -> str:
         """The name in tables."""
         return self.label or self.name
+
+    def params_on(self, series: str) -> dict[str, Any]:
+        """Return the parameters for the series of that name."""
+        found = dict(self.params)
+        for part, params in self.on.items():
+            found |= dict(params) if part in series else {}
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +107,7 @@ class Suite:
 
     def _job(self, ref: SeriesRef, entrant: Entrant, protocol: Protocol, seed: int) -> Job:
         cls = detector_class(entrant.name)
-        params = protocol.settings(cls) | dict(entrant.params)
+        params = protocol.settings(cls) | entrant.params_on(ref.name)
         if "seed" in cls.__dataclass_fields__:
             params["seed"] = seed
         learns_from = next(e.learns_from for e in REGISTRY if e.name == entrant.name)
@@ -212,6 +222,8 @@ def _check(suite: Suite) -> None:
         check_plain("label", entrant.title)
         if not isinstance(entrant.protocols, tuple):
             raise ConfigError(f"protocols must be a list of names, got {entrant.protocols!r}")
+        if not all(isinstance(params, Mapping) for params in entrant.on.values()):
+            raise ConfigError(f"on must name tables of parameters, got {dict(entrant.on)!r}")
         for protocol in entrant.protocols:
             check_choice("protocols", protocol, PROTOCOLS)
             if (entrant.title, protocol) in taken and protocol in names:
