@@ -95,7 +95,7 @@ class NeuralDetector(Detector):
     recorded: ClassVar[bool] = True
     """Whether a step on CUDA can be recorded and replayed: nothing in it makes the host wait."""
     score_batch: ClassVar[int] = 1024
-    """Windows scored at a time on a CPU; eight times as many on a graphics card."""
+    """Windows scored at a time."""
 
     # -- what a detector writes --------------------------------------------------------------
 
@@ -219,11 +219,10 @@ class NeuralDetector(Detector):
         # would pin the allocator's memory, and a long series would grow without bound.
         scores = torch.empty(len(starts), device=device)
         channels = torch.empty(len(starts) if blame else 0, X.shape[1], device=device)
-        size = self.score_batch * (8 if device.type == "cuda" else 1)
-        show = self.verbose and len(starts) > 50 * size
+        show = self.verbose and len(starts) > 50 * self.score_batch
         with Progress("scoring", len(starts), show=show) as progress:
-            for first in range(0, len(starts), size):
-                batch = slice(first, first + size)
+            for first in range(0, len(starts), self.score_batch):
+                batch = slice(first, first + self.score_batch)
                 found = self._window_score(net, gather_windows(series, starts[batch], self.history))
                 scores[batch] = found.mean(-1) if found.dim() == 2 else found
                 if blame and found.dim() == 2:
