@@ -20,11 +20,14 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
+from axonad.live import LiveWindows
 from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
+from axonad.model.live import LiveNet
 from axonad.model.net import AxonNet, check_shapes
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.live import KeptWindows
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, WindowTerms, window_terms
 from axonad.train.loop import History, TrainConfig, train
@@ -181,6 +184,15 @@ class AxonAD(Detector):
         terms = self._standardise(self._terms(X))
         return combine(terms), terms
 
+    def _live(self, before: LiveWindows | None = None) -> LiveWindows:
+        source, net = vars(self).get("_tables", (None, None))  # shared by all streams
+        if source != (self._net, self.device):
+            net = LiveNet(self._net, resolve_device(self.device))
+            self._tables = (self._net, self.device), net
+        if isinstance(before, KeptWindows) and before.net is net:
+            return before
+        return KeptWindows(net, self._scaler, self._scales)
+
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self._terms(X, channels=blame)
         terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
@@ -208,6 +220,9 @@ class AxonAD(Detector):
         return spread(values, window=self.window, align=self.align)
 
     # -- files -------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_tables"}
 
     def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted detector as one ONNX file that scores without torch.

@@ -108,6 +108,16 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
         raise ConfigError(f"{name} must be one of {allowed}, got {value!r}{hint}")
 
 
+def outlier_tags() -> Any:
+    """Return what scikit-learn wants to know of an outlier detector."""
+    from sklearn.base import BaseEstimator, OutlierMixin
+
+    class _Tags(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+        pass
+
+    return _Tags().__sklearn_tags__()
+
+
 def _check_range(name: str, value: float, low: float | None, high: float | None) -> None:
     if low is not None and value < low:
         raise ConfigError(f"{name} must be at least {low}, got {value!r}")

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import modelfile
-from axonad.config import check_choice, check_float, check_names
+from axonad.config import check_choice, check_float, check_names, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
+from axonad.live import LiveWindows
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
 FORMAT = 1
@@ -134,6 +135,10 @@ class Detector(ABC):
         """Return score and components of each row that has its full history, none behind it."""
         return self._score(X)[self.history - 1 :], {}
 
+    def _live(self, before: LiveWindows | None = None) -> LiveWindows | None:
+        """Return what scores streams row by row, ``before`` if still true; None: score windows."""
+        return None
+
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         """Return per row score, components and, if known and asked for, channels' strangeness."""
         scores = self._score(X)
@@ -184,12 +189,7 @@ class Detector(ABC):
         return hasattr(self, "threshold_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.base import BaseEstimator, OutlierMixin
-
-        class _Tags(OutlierMixin, BaseEstimator):  # type: ignore[misc]
-            pass
-
-        return _Tags().__sklearn_tags__()
+        return outlier_tags()
 
     # -- files -------------------------------------------------------------------------------
 

@@ -114,10 +114,10 @@ def test_nothing_pushed_is_nothing_scored(fitted):
 def test_memory_stays_bounded(fitted):
     scorer = StreamScorer(fitted)
     scorer.push_many(waves(3000))
-    size = scorer._buffer._rows.nbytes
+    size = scorer._lane.window._rows.nbytes
     scorer.push_many(waves(3000))
-    assert scorer._buffer._rows.nbytes == size
-    assert len(scorer._buffer) == 16
+    assert scorer._lane.window._rows.nbytes == size
+    assert len(scorer._lane.window) == 16
 
 
 # -- missing values ----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """One sample at a time: the same scores a batch gives at each window's end."""
 
-from axonad.stream.scorer import StreamResult, StreamScorer
+from axonad.stream.judge import StreamResult
+from axonad.stream.scorer import StreamScorer
 
 __all__ = ["StreamResult", "StreamScorer"]

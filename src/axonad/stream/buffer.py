@@ -10,6 +10,7 @@ class RowBuffer:
     """Holds the last ``size`` rows, each stored twice, so that a window is always a plain view."""
 
     def __init__(self, size: int, channels: int) -> None:
+        self.total = 0  # rows ever added
         self._size = size
         self._rows = np.zeros((2 * size, channels))
         self._next = 0
@@ -29,6 +30,7 @@ class RowBuffer:
         self._rows[self._next + self._size] = row
         self._next = (self._next + 1) % self._size
         self._count = min(self._count + 1, self._size)
+        self.total += 1
 
     def extend(self, rows: NDArray[np.float64]) -> None:
         """Add many rows; only the last ``size`` of them can stay."""
