@@ -14,13 +14,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
 from axonad.data.windows import count_windows
 from axonad.model.config import NetConfig
-from axonad.model.loss import query_distance
 from axonad.model.net import AxonNet, Output
-from axonad.model.windows import gather_windows
 from axonad.progress import Progress
+from axonad.score.passes import run_passes
+
+EPS = 1e-12  # the least length of a query, as in training
 
 
 def reconstruction_error(output: Output, x: Tensor, config: NetConfig) -> Tensor:
@@ -30,8 +32,9 @@ def reconstruction_error(output: Output, x: Tensor, config: NetConfig) -> Tensor
 
 def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     """Return d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
-    tail = slice(-config.scored_steps, None)
-    return query_distance(output.predicted[:, :, tail], output.target[:, :, tail]).mean(-1)
+    last = config.scored_steps
+    predicted, target = output.predicted[:, :, -last:], output.target[:, :, -last:]
+    return 1 - cosine_similarity(predicted, target, dim=-1, eps=EPS).mean((1, 2))
 
 
 TERMS: dict[str, Callable[[Output, Tensor, NetConfig], Tensor]] = {
@@ -53,19 +56,20 @@ def window_terms(
 ) -> WindowTerms:
     """Return every term of every window of a series (n, F)."""
     net.eval()
-    starts = torch.arange(count_windows(len(series), net.config.window), device=series.device)
+    windows = count_windows(len(series), net.config.window)
     # Results are allocated before the loop: small tensors kept between the large passing ones
     # would pin the allocator's memory, and a long series would grow without bound.
-    terms = {name: torch.empty(len(starts), device=series.device) for name in TERMS}
-    errors = torch.empty(len(starts) if channels else 0, series.shape[1], device=series.device)
-    for first in range(0, len(starts), batch_size):
-        batch = slice(first, first + batch_size)
-        x = gather_windows(series, starts[batch], net.config.window)
-        output = net(x, last=net.config.scored_steps)
+    terms = {name: torch.empty(windows, device=series.device) for name in TERMS}
+    errors = torch.empty(windows if channels else 0, series.shape[1], device=series.device)
+
+    def take(first: int, output: Output, x: Tensor) -> None:
+        part = slice(first, first + len(x))
         for name, term in TERMS.items():
-            terms[name][batch] = term(output, x, net.config)
+            terms[name][part] = term(output, x, net.config)
         if channels:
-            errors[batch] = (output.reconstruction - x).square().mean(1)
+            errors[part] = (output.reconstruction - x).square().mean(1)
         progress.advance(len(x))
+
+    run_passes(net, series, batch_size=batch_size, take=take)
     found = {name: values.double().cpu().numpy() for name, values in terms.items()}
     return WindowTerms(found, errors.cpu().numpy())
