@@ -15,8 +15,8 @@ import axonad
 from tests.conftest import ROOT
 
 NAMES = {
-    "AxonAD", "AxonADError", "Detector", "Series", "StreamScorer", "__version__", "evaluate",
-    "fit_many", "list_detectors", "load", "make_detector", "read",
+    "AxonAD", "AxonADError", "Detector", "FleetScorer", "Series", "StreamScorer", "__version__",
+    "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
 

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from axonad.registry import list_detectors as list_detectors
     from axonad.registry import load as load
     from axonad.registry import make_detector as make_detector
+    from axonad.stream import FleetScorer as FleetScorer
     from axonad.stream import StreamScorer as StreamScorer
 
 _EXPORTS = {
     "AxonAD": "axonad.axon",
     "AxonADError": "axonad.errors",
     "Detector": "axonad.detector",
+    "FleetScorer": "axonad.stream",
     "Series": "axonad.data.series",
     "StreamScorer": "axonad.stream",
     "evaluate": "axonad.metrics",

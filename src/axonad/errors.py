@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 
 class AxonADError(Exception):
@@ -37,13 +38,22 @@ class ChannelError(InputError):
 class StaleError(InputError):
     """A live row lacks a value, and there is none recent enough to hold in its place.
 
-    ``results`` holds what ``push_many`` had scored before the refused row, ``row`` its number.
+    ``results`` holds what ``push_many`` had scored before the refused row, ``row`` its number. From
+    a fleet ``results`` are those of all other vehicles, and ``refused`` says why, by vehicle.
     """
 
-    def __init__(self, message: str, *, results: Sequence[object] = (), row: int = 0) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        results: Sequence[Any] | Mapping[Any, Any] = (),
+        row: int = 0,
+        refused: Mapping[Any, str] | None = None,
+    ) -> None:
         super().__init__(message)
-        self.results = list(results)
+        self.results: Any = dict(results) if isinstance(results, Mapping) else list(results)
         self.row = row
+        self.refused = dict(refused or {})
 
 
 class ConfigError(AxonADError, ValueError):

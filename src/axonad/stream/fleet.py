@@ -1,0 +1,182 @@
+"""Many live streams, one detector, one process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
+
+from axonad import modelfile
+from axonad.config import check_int
+from axonad.detector import Detector
+from axonad.errors import InputError, ModelFileError, StaleError, UnknownNameError, suggest
+from axonad.stream.judge import Judge, StreamResult
+from axonad.stream.lane import Lane
+from axonad.stream.rows import RowReader
+
+KIND = "axonad-fleet"
+FORMAT = 1
+LISTED = 5  # vehicles named in an error's message
+
+Vehicle = str | int
+
+
+class FleetScorer:
+    """Scores the live streams of many vehicles, a step of all of them in one pass.
+
+    Every vehicle is treated as by a :class:`StreamScorer` of its own, with the same scores.
+    Vehicles join with their first row and need not be in step; one that sends nothing just waits.
+
+    Parameters
+    ----------
+    detector
+        A fitted, causal detector, the same for all vehicles. It is not changed.
+    hold_limit
+        How many rows in a row a missing value may be replaced by the channel's last one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from axonad import FleetScorer, make_detector
+    >>> detector = make_detector("PCA", window=1)
+    >>> fleet = FleetScorer(detector.fit(np.random.default_rng(0).normal(size=(500, 2))))
+    >>> results = fleet.push({"car 1": [0.1, -0.2], "car 2": [9.0, 0.3]})
+    >>> results["car 1"].alarm, results["car 2"].alarm
+    (False, True)
+    >>> fleet.remove("car 1")
+    >>> fleet.vehicles
+    ('car 2',)
+    """
+
+    def __init__(self, detector: Detector, *, hold_limit: int = 10) -> None:
+        check_int("hold_limit", hold_limit, low=0)
+        self._judge = Judge(detector)
+        self.detector = detector
+        self.hold_limit = hold_limit
+        self._reader = RowReader(detector._names, detector.n_features_in_)
+        self._lanes: dict[Vehicle, Lane] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the channels, empty where the detector was fitted without."""
+        return self.detector._names or ()
+
+    @property
+    def vehicles(self) -> tuple[Vehicle, ...]:
+        """The vehicles that are there, in the order they joined."""
+        return tuple(self._lanes)
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    def __contains__(self, vehicle: object) -> bool:
+        return vehicle in self._lanes
+
+    def push(self, rows: Any) -> dict[Vehicle, StreamResult | None]:
+        """Take one row of each of some vehicles; return what ``StreamScorer.push`` would have.
+
+        ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name.
+        Nobody's row is taken if one of them cannot be read. A row with values missing for too long
+        stops nobody else: all others are scored, then a :class:`~axonad.errors.StaleError` tells
+        which were refused and why, in ``refused``; its ``results`` are those of the others.
+        """
+        if not isinstance(rows, Mapping):
+            kind = type(rows).__name__
+            raise InputError(f"push takes a mapping from vehicles to their rows, got {kind}")
+        arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
+        results: dict[Vehicle, StreamResult | None] = {}
+        held: dict[Vehicle, tuple[str, ...]] = {}
+        refused: dict[Vehicle, str] = {}
+        for vehicle, array in arrays.items():
+            lane = self._lanes.get(vehicle)
+            if lane is None:
+                lane = self._lanes[vehicle] = self._judge.new_lane()
+            try:
+                names = lane.take(array, hold_limit=self.hold_limit)
+            except StaleError as error:
+                refused[vehicle] = str(error)
+                continue
+            results[vehicle] = None
+            if lane.window.is_full:
+                held[vehicle] = names
+        if held:
+            full = [self._lanes[vehicle] for vehicle in held]
+            results |= zip(held, self._judge.judge(full, list(held.values())), strict=True)
+        if refused:
+            raise StaleError(_complaint(refused), results=results, refused=refused)
+        return results
+
+    def counts(self, vehicle: Vehicle) -> dict[str, int]:
+        """Return how many rows of a vehicle were taken, scored and refused, and values held."""
+        lane = self._lane(vehicle)
+        return {name: getattr(lane, name) for name in ("rows", "scored", "held", "refused")}
+
+    def reset(self, vehicle: Vehicle) -> None:
+        """Forget a vehicle's window and the values to hold, as after a gap; its counts stay."""
+        self._lane(vehicle).reset()
+
+    def remove(self, vehicle: Vehicle) -> None:
+        """Forget a vehicle altogether; if it comes back it begins anew."""
+        lane = self._lane(vehicle)
+        self._judge.forget(lane)
+        del self._lanes[vehicle]
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the state of all vehicles to one JSON file; :meth:`restore` continues from it."""
+        document = {
+            "kind": KIND,
+            "format": FORMAT,
+            "detector": self.detector.fingerprint,
+            "hold_limit": self.hold_limit,
+            "vehicles": [
+                [vehicle if isinstance(vehicle, str) else int(vehicle), lane.state()]
+                for vehicle, lane in self._lanes.items()
+            ],
+        }
+        modelfile.write_document(path, document, overwrite=overwrite)
+
+    @classmethod
+    def restore(cls, path: str | Path, detector: Detector) -> Self:
+        """Return a fleet that continues where the saved one stopped, with the same scores."""
+        document = modelfile.read_document(path, kind=KIND, newest=FORMAT)
+        fleet = cls(detector)
+        if document.get("detector") != detector.fingerprint:
+            raise ModelFileError(f"{path} belongs to another detector than the one given")
+        try:
+            check_int("hold_limit", document["hold_limit"], low=0)
+            fleet.hold_limit = document["hold_limit"]
+            for vehicle, state in document["vehicles"]:
+                _check_vehicle(vehicle)
+                lane = fleet._lanes[vehicle] = fleet._judge.new_lane()
+                lane.restore(state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path} is damaged: {error}") from None
+        return fleet
+
+    def _read(self, vehicle: Vehicle, row: Any) -> Any:
+        if vehicle not in self._lanes:
+            _check_vehicle(vehicle)
+        try:
+            return self._reader.read(row)
+        except InputError as error:
+            raise type(error)(f"vehicle {vehicle!r}: {error}") from None
+
+    def _lane(self, vehicle: Vehicle) -> Lane:
+        if vehicle not in self._lanes:
+            hint = suggest(str(vehicle), [name for name in self._lanes if isinstance(name, str)])
+            raise UnknownNameError(f"no vehicle {vehicle!r} among the {len(self)} here{hint}")
+        return self._lanes[vehicle]
+
+
+def _check_vehicle(vehicle: object) -> None:
+    if isinstance(vehicle, bool) or not isinstance(vehicle, str | Integral):
+        raise InputError(f"a vehicle is named by a string or an integer, got {vehicle!r:.100}")
+
+
+def _complaint(refused: Mapping[Vehicle, str]) -> str:
+    listed = "; ".join(
+        f"vehicle {vehicle!r}: {why}" for vehicle, why in list(refused.items())[:LISTED]
+    )
+    more = f"; and {len(refused) - LISTED} more" if len(refused) > LISTED else ""
+    return listed + more

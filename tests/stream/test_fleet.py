@@ -1,0 +1,220 @@
+"""Many streams at once against a scorer for each."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from axonad import AxonAD, FleetScorer, StreamScorer, load, make_detector
+from axonad.errors import (
+    ChannelError,
+    ConfigError,
+    InputError,
+    ModelFileError,
+    NotFittedError,
+    StaleError,
+    UnknownNameError,
+)
+from tests.conftest import SMALL, waves
+
+NAMES = ["speed", "yaw_rate", "torque"]
+
+
+def same(found, expected):
+    """Two results, or two Nones, alike but for rounding."""
+    if expected is None:
+        assert found is None
+        return
+    assert (found.step, found.alarm, found.held) == (expected.step, expected.alarm, expected.held)
+    np.testing.assert_allclose(found.score, expected.score, rtol=1e-5, atol=1e-5)
+    assert list(found.components) == list(expected.components)
+    for name, value in expected.components.items():
+        np.testing.assert_allclose(found.components[name], value, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("vehicles", [1, 2, 9, 20])
+def test_vehicles_in_step_score_as_alone(fitted, vehicles):
+    series = {f"car {i}": waves(24, seed=i) for i in range(vehicles)}
+    fleet, alone = FleetScorer(fitted), {name: StreamScorer(fitted) for name in series}
+    for t in range(24):
+        results = fleet.push({name: X[t] for name, X in series.items()})
+        assert list(results) == list(series)
+        for name, result in results.items():
+            same(result, alone[name].push(series[name][t]))
+
+
+def test_vehicles_join_leave_wait_reset_and_miss_values(fitted):
+    rng = np.random.default_rng(0)
+    series = {i: waves(200, seed=i) for i in range(6)}
+    for X in series.values():
+        X[rng.random(X.shape) < 0.03] = np.nan
+        X[rng.random(200) < 0.01] = np.nan
+    fleet, alone = FleetScorer(fitted, hold_limit=2), {}
+    scored = refused = 0
+    for t in range(200):
+        some = [i for i in series if rng.random() < 0.8 and t > 10 * i]
+        try:
+            results, stale = fleet.push({i: series[i][t] for i in some}), {}
+        except StaleError as error:
+            results, stale = error.results, error.refused
+        assert {*results, *stale} == set(some)
+        for i in some:
+            twin = alone.setdefault(i, StreamScorer(fitted, hold_limit=2))
+            if i in stale:
+                with pytest.raises(StaleError) as caught:
+                    twin.push(series[i][t])
+                assert stale[i] == str(caught.value)
+                refused += 1
+            else:
+                same(results[i], twin.push(series[i][t]))
+                scored += results[i] is not None
+        for i in list(alone):
+            if rng.random() < 0.005:
+                fleet.reset(i)
+                alone[i].reset()
+            elif rng.random() < 0.005:
+                fleet.remove(i)
+                del alone[i]
+        assert set(fleet.vehicles) == set(alone)
+    for i, twin in alone.items():
+        expected = {name: getattr(twin, name) for name in ("rows", "scored", "held", "refused")}
+        assert fleet.counts(i) == expected
+    assert scored > 300
+    assert refused > 1
+
+
+def test_any_causal_detector_will_do():
+    detector = make_detector("CrossChannelRidge").fit(waves(300))
+    fleet, alone = FleetScorer(detector), [StreamScorer(detector) for _ in range(3)]
+    for t in range(detector.history + 5):
+        results = fleet.push({i: waves(80, seed=i)[t] for i in range(3)})
+        for i, twin in enumerate(alone):
+            same(results[i], twin.push(waves(80, seed=i)[t]))
+    assert results[2] is not None
+
+
+def test_rows_by_name_and_vehicles_by_number(fitted):
+    fleet, X = FleetScorer(fitted), waves(16)
+    for row in X:
+        results = fleet.push({np.int64(7): dict(zip(NAMES, row, strict=True)), "seven": row})
+    same(results[7], results["seven"])
+    assert fleet.vehicles == (7, "seven")
+    assert fleet.names == tuple(NAMES)
+    assert 7 in fleet
+    assert len(fleet) == 2
+
+
+def test_nothing_pushed_is_nothing_scored(fitted):
+    assert FleetScorer(fitted).push({}) == {}
+
+
+def test_a_vehicle_that_left_begins_anew(fitted):
+    fleet, X = FleetScorer(fitted), waves(40)
+    for row in X[:20]:
+        fleet.push({"a": row, "b": row})
+    fleet.remove("a")
+    for t, row in enumerate(X[20:36]):
+        results = fleet.push({"a": row, "b": row, "c": row})
+        assert (results["a"] is None) == (t < 15)
+    same(results["a"], results["c"])
+    assert fleet.counts("a")["rows"] == 16
+
+
+def test_a_silent_vehicle_stops_nobody(fitted):
+    fleet, X = FleetScorer(fitted, hold_limit=1), waves(40)
+    for row in X[:20]:
+        fleet.push({"good": row, "bad": row})
+    bad = {"speed": 1.0, "torque": 1.0}
+    assert fleet.push({"good": X[20], "bad": bad})["bad"].held == ("yaw_rate",)
+    with pytest.raises(
+        StaleError, match="vehicle 'bad': channel 'yaw_rate' has been silent"
+    ) as caught:
+        fleet.push({"bad": bad, "good": X[21]})
+    assert list(caught.value.refused) == ["bad"]
+    assert caught.value.results["good"].step == 21
+    assert fleet.counts("bad") == {"rows": 22, "scored": 6, "held": 1, "refused": 1}
+    many = {f"v{i}": [None] * 3 for i in range(7)}
+    with pytest.raises(StaleError, match=r"'v4': .* no earlier one to hold; and 2 more"):
+        fleet.push(many)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ({"a": [1.0, 2.0, 3.0], "b": [1.0]}, ChannelError, "vehicle 'b': a row must have 3 values"),
+        ({"b": ["x", 2.0, 3.0]}, InputError, "vehicle 'b': a row must hold numbers"),
+        ({"b": {"sped": 1.0}}, ChannelError, "vehicle 'b': channel 'sped' not in model; did you"),
+        ({("a", 1): [1.0, 2.0, 3.0]}, InputError, "named by a string or an integer, got"),
+        ({True: [1.0, 2.0, 3.0]}, InputError, "named by a string or an integer, got True"),
+        ([[1.0, 2.0, 3.0]], InputError, "a mapping from vehicles to their rows, got list"),
+    ],
+)
+def test_rows_that_cannot_be_read_change_nothing(fitted, rows, error, message):
+    fleet = FleetScorer(fitted)
+    fleet.push({"a": [0.0, 0.0, 0.0]})
+    with pytest.raises(error, match=message):
+        fleet.push(rows)
+    assert fleet.vehicles == ("a",)
+    assert fleet.counts("a")["rows"] == 1
+
+
+def test_vehicles_that_are_not_there(fitted):
+    fleet = FleetScorer(fitted)
+    fleet.push({"car 1": [0.0, 0.0, 0.0]})
+    for method in (fleet.remove, fleet.reset, fleet.counts):
+        with pytest.raises(UnknownNameError, match=r"no vehicle 'car1' .*did you mean 'car 1'"):
+            method("car1")
+    with pytest.raises(UnknownNameError, match="no vehicle 7 among the 1 here"):
+        fleet.remove(7)
+
+
+def test_detectors_that_cannot_stream(small):
+    with pytest.raises(NotFittedError):
+        FleetScorer(AxonAD(**small))
+    with pytest.raises(ConfigError, match="cannot run live as it was fitted"):
+        FleetScorer(AxonAD.paper(**small).fit(waves(100)))
+    with pytest.raises(ConfigError, match="hold_limit must be at least 0, got -1"):
+        FleetScorer(AxonAD(**small).fit(waves(100)), hold_limit=-1)
+
+
+def test_a_restarted_process_continues(fitted, tmp_path):
+    X = waves(60, seed=1)
+    fleet = FleetScorer(fitted, hold_limit=4)
+    for t in range(30):
+        fleet.push({"a": X[t], 2: X[t + 3]} if t > 20 else {"a": X[t]})
+    fleet.save(tmp_path / "fleet.json")
+    fitted.save(tmp_path / "model")
+    second = FleetScorer.restore(tmp_path / "fleet.json", load(tmp_path / "model"))
+    assert second.vehicles == ("a", 2)
+    assert second.hold_limit == 4
+    for t in range(30, 50):
+        rows = {"a": X[t], 2: X[t + 3]}
+        for found, expected in zip(
+            second.push(rows).values(), fleet.push(rows).values(), strict=True
+        ):
+            same(found, expected)
+    assert second.counts(2) == fleet.counts(2)
+
+
+def test_state_files_that_cannot_be_used(fitted, tmp_path):
+    path = tmp_path / "fleet.json"
+    fleet = FleetScorer(fitted)
+    fleet.push({"a": [0.0, 0.0, 0.0]})
+    fleet.save(path)
+    with pytest.raises(ModelFileError, match="belongs to another detector"):
+        FleetScorer.restore(path, AxonAD(**SMALL, seed=1).fit(waves(100)))
+    document = json.loads(path.read_text())
+    for broken in (
+        {**document, "vehicles": [["a", {}]]},
+        {**document, "vehicles": [[None, document["vehicles"][0][1]]]},
+        {**document, "vehicles": None},
+        {**document, "hold_limit": -1},
+    ):
+        path.write_text(json.dumps(broken))
+        with pytest.raises(ModelFileError, match="is damaged"):
+            FleetScorer.restore(path, fitted)
+    StreamScorer(fitted).save(path, overwrite=True)
+    with pytest.raises(ModelFileError):
+        FleetScorer.restore(path, fitted)
