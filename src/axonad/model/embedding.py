@@ -25,11 +25,12 @@ class QueryEncoder(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
         self.query = nn.Linear(config.d_model, config.d_model, bias=False)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, x: Tensor, position: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return h (B, T, D), H (B, T, D) and q (B, N, T, d).
 
-        Every step stands for itself here, so the last steps of a window may come alone.
+        Every step stands for itself here, so the last steps of a window may come alone, or others
+        with their positions (B, T, D).
         """
-        h = self.embed(x) + self.position[-x.shape[1] :]
+        h = self.embed(x) + (self.position[-x.shape[1] :] if position is None else position)
         H = self.norm(h)
         return h, H, split_heads(self.query(H), self.heads)

@@ -48,6 +48,15 @@ class AxonNet(nn.Module):
         seen = x if last is None else x[:, -last:]
         return Output(self._decode(h, H, q), self.predictor(H, last), self.target(seen))
 
+    def at_blocks(self, x: Tensor, starts: Tensor, span: int) -> Output:
+        """Return what forward does, the queries on ``span`` steps from each window's start (B,).
+
+        A start must leave room before it for all the predictor sees: ``predictor.room`` steps.
+        """
+        h, H, q = self.online(x)
+        predicted = self.predictor.at_blocks(H, starts, span)
+        return Output(self._decode(h, H, q), predicted, self.target.at_blocks(x, starts, span))
+
     def reconstruct(self, x: Tensor) -> Tensor:
         """Return the reconstruction alone (B, T, F)."""
         return self._decode(*self.online(x))

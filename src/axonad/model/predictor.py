@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, linear, pad, relu
+from torch.nn.functional import dropout, embedding, linear, pad, relu
 
 from axonad.model.config import NetConfig
 from axonad.model.embedding import split_heads
@@ -28,6 +28,7 @@ class QueryPredictor(nn.Module):
         )
         self.dilations = config.dilations
         self.reach = (KERNEL - 1) * sum(config.dilations)
+        self.room = self.reach + self.horizon  # steps before a prediction that it depends on
         self.out = nn.Conv1d(width, width, 1)
         self._packed: tuple[list[Any], list[tuple[Tensor, Tensor]]] | None = None
 
@@ -48,6 +49,25 @@ class QueryPredictor(nn.Module):
             z = dropout(relu(convolution(past)), self.dropout, self.training)
         z = self.out(z[:, :, -steps:])
         return split_heads(z.transpose(1, 2).contiguous(), self.heads)
+
+    def at_blocks(self, H: Tensor, starts: Tensor, span: int) -> Tensor:
+        """Return predicted queries (B, N, span, d) of the steps from each window's start (B,) on.
+
+        Steps come first in memory here: a tap then reads one block of it, and a convolution is
+        three products, which a processor does faster than the convolution.
+        """
+        batch, window, width = H.shape
+        steps = torch.arange(span + self.reach, device=H.device)[:, None]
+        rows = steps + starts - self.room + window * torch.arange(batch, device=H.device)
+        z = embedding(rows, H.flatten(0, 1))  # indexing, with a gradient that is quick on rows
+        for convolution, dilation in zip(self.convolutions, self.dilations, strict=True):
+            count = len(z) - (KERNEL - 1) * dilation
+            y: Tensor = convolution.get_parameter("bias")
+            for tap, weight in enumerate(convolution.get_parameter("weight").permute(2, 1, 0)):
+                y = torch.addmm(y, z[tap * dilation :][:count].flatten(0, 1), weight)
+            z = dropout(relu(y), self.dropout, self.training).view(count, batch, width)
+        z = linear(z, self.out.weight.squeeze(2), self.out.bias)
+        return z.view(span, batch, self.heads, -1).permute(1, 2, 0, 3)
 
     def _tail(self, z: Tensor) -> Tensor:
         """Return the predictions at the steps that need no zeros in front, as matrix products.

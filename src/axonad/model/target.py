@@ -25,6 +25,14 @@ class MomentumTarget(nn.Module):
         return q
 
     @torch.no_grad()
+    def at_blocks(self, x: Tensor, starts: Tensor, span: int) -> Tensor:
+        """Return target queries (B, N, span, d) of the steps from each window's start (B,) on."""
+        steps = starts[:, None] + torch.arange(span, device=x.device)
+        rows = steps + x.shape[1] * torch.arange(len(x), device=x.device)[:, None]
+        q: Tensor = self.encoder(x.flatten(0, 1)[rows], self.encoder.position[steps])[2]
+        return q
+
+    @torch.no_grad()
     def update(self, online: QueryEncoder) -> None:
         """θ* ← m θ* + (1 - m) θ; called after every optimiser step."""
         slow: list[Tensor] = list(self.encoder.parameters())
