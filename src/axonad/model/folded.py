@@ -52,18 +52,18 @@ class Spread:
 
 def fold(encoder: QueryEncoder, matrix: Tensor) -> Folded:
     """Return ``matrix`` (O, D) as a map of the encoder's H."""
-    weight, steps = _centred(encoder)
+    weight, steps = centred(encoder)
     scaled = matrix * encoder.norm.weight
     return Folded(weight @ scaled.T, steps @ scaled.T, matrix @ encoder.norm.bias)
 
 
 def fold_spread(encoder: QueryEncoder, device: torch.device) -> Spread:
     """Return what the encoder's σ is made of."""
-    weight, steps = (part.double().to(device) for part in _centred(encoder))
+    weight, steps = (part.double().to(device) for part in centred(encoder))
     return Spread(weight, steps.T.contiguous(), steps.square().sum(1), encoder.norm.eps)
 
 
-def _centred(encoder: QueryEncoder) -> tuple[Tensor, Tensor]:
+def centred(encoder: QueryEncoder) -> tuple[Tensor, Tensor]:
     """Return embedding (F, D) and steps (T, D) without their means over D."""
     weight = encoder.embed.weight - encoder.embed.weight.mean(0)
     steps = encoder.position + encoder.embed.bias

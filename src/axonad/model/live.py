@@ -13,12 +13,15 @@ first convolution and, with its own weights, the target's queries. Also folded, 
 of LN2 into what widens, what narrows and the head into one product, 1/√d into the queries; the
 keys' βWk moves all logits of a query alike and drops out, the values' βWv passes the softmax.
 
-For T=100, D=128, F=19 a window needs 24 of the 71 MFLOP that :class:`~axonad.model.net.AxonNet`
-spends on it. Tables are made in double precision. Legend of symbols: :mod:`axonad.model`.
+For T=100, D=128, F=19 a window needs 24 of the 79 MFLOP that :class:`~axonad.model.net.AxonNet`
+spends on it. ``scoring.py`` does the same for windows of one series that follow one another; here
+every window has rows of its own, which come one at a time. Tables are made in double precision.
+Legend of symbols: :mod:`axonad.model`.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, NamedTuple
 
@@ -26,11 +29,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from axonad.model.embedding import QueryEncoder
+from axonad.model.folded import Folded, centred, fold
 from axonad.model.net import AxonNet
-from axonad.model.predictor import KERNEL, QueryPredictor
-
-LANES = 8  # the head's columns come in multiples of this: other widths run half as fast
+from axonad.model.predictor import KERNEL
+from axonad.model.scoring import LANES
+from axonad.model.tail import count_steps
 
 
 class Kept(NamedTuple):
@@ -41,27 +44,27 @@ class Kept(NamedTuple):
 
 
 class LiveNet:
-    """A trained network as tables: scores windows from what was kept of their rows.
+    """A trained network as tables, for :class:`~axonad.model.live_pass.LivePass` to run.
 
-    ``keep`` turns rows into what is kept of them. Calling it with what was kept of whole windows
-    gives what ``AxonNet`` gives with ``last=scored_steps``.
+    ``keep`` turns rows into what is kept of them; ``places`` is what a row's position in the
+    window adds to that.
     """
 
     def __init__(self, net: AxonNet, device: torch.device | str = "cpu") -> None:
         config = self.config = net.config
         self.device = torch.device(device)
         self.eps = torch.tensor(net.online.norm.eps, device=device)
-        self.counts = _output_steps(config.scored_steps, config.dilations, config.window)
+        self.counts = count_steps(config)
         self.reads = [
             count + (KERNEL - 1) * dilation
             for count, dilation in zip(self.counts, config.dilations, strict=True)
         ]
         self.tail = min(config.window, self.reads[0] + config.horizon)
-        online, target = _Encoder(net.online), _Encoder(net.target.encoder)
-        every, places = self._fold_decoder(net, online)
-        last, places_last = self._fold_queries(net.predictor, online, target)
+        net = copy.deepcopy(net).requires_grad_(False).cpu().double()
+        every, places = self._fold_decoder(net)
+        last, places_last = self._fold_queries(net)
         self._keep = self._put(torch.cat([every, last], dim=1))
-        self.places = Kept(*self._put(places, places_last))
+        self.places = Kept(self._put(places), self._put(places_last[-self.tail :]))
 
     def keep(self, x: Tensor) -> Kept:
         """Return what is kept of rows (..., F)."""
@@ -70,89 +73,59 @@ class LiveNet:
 
     # -- tables -------------------------------------------------------------------------------
 
-    def _fold_decoder(self, net: AxonNet, online: _Encoder) -> tuple[Tensor, Tensor]:
+    def _fold_decoder(self, net: AxonNet) -> tuple[Tensor, Tensor]:
+        """Make what takes a window to x̂; return what rows are multiplied with, and places."""
         width, channels = self.config.d_model, self.config.channels
-        query = online.query / (math.log(2) * math.sqrt(width // self.config.heads))
-        value, out = _double(net.attention.value.weight).T, _double(net.attention.out.weight).T
-        readers = torch.cat([query, _double(net.attention.key.weight).T, value], dim=1)
-        shift = online.shift @ readers
-        passed = shift[2 * width :] @ out + _double(net.attention.out.bias)
-        self.shift = self._put(shift[:width])
-        self.out, self.out_bias = self._put(out @ online.centre, passed @ online.centre)
-        widen, narrow = _double(net.widen.weight).T, _double(net.narrow.weight).T
-        bias = _double(net.norm.bias) @ widen + _double(net.widen.bias)
-        self.widen, self.widen_bias = self._put(_double(net.norm.weight)[:, None] * widen, bias)
-        head = pad(_double(net.head.weight).T, (0, -channels % LANES))
-        self.head = self._put(torch.cat([out @ head, narrow @ head]))
-        bias = (passed + _double(net.narrow.bias)) @ head
-        bias[:channels] += _double(net.head.bias)
-        rows, places = online.fold(online.centre, online.normed(readers), head)
-        places[:, -len(bias) :] += bias
-        blank = -(places.shape[1] + channels) % LANES  # rows begin where a processor likes it
-        own = torch.eye(channels, dtype=torch.float64)
+        attention, online, norm, widen = net.attention, net.online, net.norm, net.widen
+        query = online.query.weight / (math.log(2) * math.sqrt(width // self.config.heads))
+        readers = torch.cat([query, attention.key.weight, attention.value.weight])
+        attended = fold(online, readers)
+        self.shift = self._put(attended.constant[:width])
+        out = attention.out.weight
+        passed = out @ attended.constant[-width:] + attention.out.bias
+        self.out, self.out_bias = (
+            self._put((out - out.mean(0)).T),
+            self._put(passed - passed.mean()),
+        )
+        self.widen = self._put((widen.weight * norm.weight).T)
+        self.widen_bias = self._put(widen.weight @ norm.bias + widen.bias)
+        head = pad(net.head.weight, (0, 0, 0, -channels % LANES))
+        self.head = self._put(torch.cat([head @ out, head @ net.narrow.weight], dim=1).T)
+        bias = head @ (passed + net.narrow.bias) + pad(net.head.bias, (0, -channels % LANES))
+        embed, steps = online.embed.weight.T, online.embed.bias + online.position
+        direct = embed @ head.T, steps @ head.T + bias
+        rows, places = _side_by_side(centred(online), attended, direct)
+        blank = -(rows.shape[1] + channels) % LANES  # so that rows begin where processors like it
+        own = torch.eye(channels, dtype=rows.dtype)
         return torch.cat([pad(rows, (0, blank)), own], dim=1), pad(places, (0, blank + channels))
 
-    def _fold_queries(
-        self, predictor: QueryPredictor, online: _Encoder, target: _Encoder
-    ) -> tuple[Tensor, Tensor]:
-        layers: list[Any] = [*predictor.convolutions, predictor.out]
-        first, *others, out = [_double(layer.weight).permute(2, 1, 0) for layer in layers]
-        biases = self._put(*(layer.bias for layer in layers))
-        taps = torch.cat(list(first), dim=1)
-        self.taps_shift, self.taps_bias = self._put(online.shift @ taps), biases[0]
-        weights = [self._put(weight.flatten(0, 1)) for weight in others]
-        self.layers = list(zip(weights, biases[1:-1], strict=True))
-        self.predicted, self.predicted_bias = self._put(out[0]), biases[-1]
+    def _fold_queries(self, net: AxonNet) -> tuple[Tensor, Tensor]:
+        """Make what takes a window to q̂ and q*; return the same for their columns."""
+        layers: list[Any] = [*net.predictor.convolutions, net.predictor.out]
+        first, *others, out = [layer.weight.permute(2, 1, 0) for layer in layers]
+        taps = fold(net.online, first.transpose(1, 2).flatten(0, 1))
+        self.taps_shift, self.taps_bias = self._put(taps.constant), self._put(layers[0].bias)
+        self.layers = [
+            (self._put(weight.flatten(0, 1)), self._put(layer.bias))
+            for weight, layer in zip(others, layers[1:-1], strict=True)
+        ]
         self.orders = [
             (torch.arange(count)[:, None] + torch.arange(KERNEL) * dilation)
-            .flatten()
+            .view(-1)
             .to(self.device)
             for count, dilation in zip(self.counts[1:], self.config.dilations[1:], strict=True)
         ]
-        mine = online.fold(online.normed(taps))
-        theirs = target.fold(target.centre, target.normed(target.query))
-        rows, places = (torch.cat(pair, dim=1) for pair in zip(mine, theirs, strict=True))
-        self.target_shift = self._put(target.shift @ target.query)
-        return rows, places[-self.tail :]
+        self.predicted, self.predicted_bias = self._put(out[0]), self._put(layers[-1].bias)
+        target = fold(net.target.encoder, net.target.encoder.query.weight)
+        self.target_shift = self._put(target.constant)
+        return _side_by_side(taps, centred(net.target.encoder), target)
 
-    def _put(self, *tables: Tensor) -> Any:
-        """Return tables as they are used: one alone, or a list."""
-        put = [table.detach().float().contiguous().to(self.device) for table in tables]
-        return put if len(put) > 1 else put[0]
+    def _put(self, table: Tensor) -> Tensor:
+        return table.float().contiguous().to(self.device)
 
 
-class _Encoder:
-    """The weights of a query encoder as rows meet them, in double precision."""
-
-    def __init__(self, encoder: QueryEncoder) -> None:
-        self.embed = _double(encoder.embed.weight).T  # (F, D)
-        self.position = _double(encoder.embed.bias) + _double(encoder.position)  # (T, D)
-        width = self.position.shape[1]
-        self.centre = torch.eye(width, dtype=torch.float64) - 1 / width
-        self.gain, self.shift = _double(encoder.norm.weight), _double(encoder.norm.bias)
-        self.query = _double(encoder.query.weight).T  # (D, D)
-
-    def normed(self, weight: Tensor) -> Tensor:
-        """Return what stands for LN1 and a product behind it, but for r_t and β."""
-        return self.centre @ (self.gain[:, None] * weight)
-
-    def fold(self, *weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the products of rows and positions with all weights, side by side."""
-        weight = torch.cat(weights, dim=1)
-        return self.embed @ weight, self.position @ weight
-
-
-def _double(weight: Tensor) -> Tensor:
-    return weight.detach().cpu().double()
-
-
-def _output_steps(last: int, dilations: tuple[int, ...], window: int) -> list[int]:
-    """Return how many last steps each convolution has to compute.
-
-    >>> _output_steps(10, (1, 2, 4, 8), 100)
-    [38, 34, 26, 10]
-    """
-    counts = [last]
-    for dilation in reversed(dilations[1:]):
-        counts.insert(0, min(window, counts[0] + (KERNEL - 1) * dilation))
-    return counts
+def _side_by_side(*parts: Folded | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Return the parts of rows and the parts of steps, each as one table."""
+    pairs = [(part.weight, part.steps) if isinstance(part, Folded) else part for part in parts]
+    rows, steps = (torch.cat(columns, dim=1) for columns in zip(*pairs, strict=True))
+    return rows, steps

@@ -14,13 +14,12 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from axonad.model.embedding import split_heads
+from axonad.model.heads import SAFE
 from axonad.model.net import Output
 from axonad.model.predictor import KERNEL
 
 if TYPE_CHECKING:
     from axonad.model.live import LiveNet
-
-SAFE = 2.0**64  # sums of powers that neither overflow nor lose what matters
 
 
 class LivePass:
@@ -107,8 +106,7 @@ class LivePass:
     def _attend(self) -> None:
         """Write softmax(q kᵀ, base 2) v into the context.
 
-        On a processor powers of two, without the row's maximum taken off first, take a third of a
-        softmax's time; where logits are too large for that, it is done the safe way.
+        As :func:`~axonad.model.heads.attend`, window by window, with nothing to copy or look up.
         """
         if self.every.device.type != "cpu":
             q, k, v = self._heads

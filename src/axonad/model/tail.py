@@ -30,7 +30,7 @@ class TailPredictor:
     def __init__(self, net: AxonNet, like: Tensor) -> None:
         config = net.config
         (first, bias), *others = (_weights(layer) for layer in net.predictor.convolutions)
-        self._counts, self._dilations = _counts(config), config.dilations[1:]
+        self._counts, self._dilations = count_steps(config), config.dilations[1:]
         folded = fold(net.online, first.transpose(1, 2).flatten(0, 1)).to(like)
         self.rows = folded.weight  # (F, taps · D)
         self._taps = _taps(folded, config, self._counts[0])
@@ -82,7 +82,7 @@ def _weights(layer: nn.Module) -> tuple[Tensor, Tensor]:
     return weight.permute(2, 1, 0), bias
 
 
-def _counts(config: NetConfig) -> list[int]:
+def count_steps(config: NetConfig) -> list[int]:
     """Return how many last steps each layer has to compute."""
     counts = [config.scored_steps]
     for dilation in reversed(config.dilations[1:]):
