@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 
 from axonad import AxonAD, load
 from axonad.score import live as live_module
@@ -40,8 +41,10 @@ def test_slots_out_of_step_score_like_their_windows(fitted):
                 close(terms[name][i], values[0])
 
 
-def test_more_slots_than_a_pass_holds(fitted, monkeypatch):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_more_slots_than_a_pass_holds(fitted, monkeypatch, threads):
     monkeypatch.setattr(live_module, "CPU_BATCH", 3)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     live = fitted._live()
     series = [waves(16, seed=seed) for seed in range(7)]
     for slot, X in enumerate(series):

@@ -6,7 +6,7 @@ rows. Streams need not be in step; those that ask for a score at once share one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from axonad.data.scaling import Scaler
 from axonad.live import Scored
 from axonad.model.live import LiveNet
 from axonad.model.live_pass import LivePass
+from axonad.model.threads import one_thread, share_out
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS
 
@@ -36,8 +37,8 @@ class KeptWindows:
         self._scale = RobustScale(np.reshape(median, (-1, 1)), np.reshape(spread, (-1, 1)))
         self._every, self._last = _Ring(net.places.every), _Ring(net.places.last)
         self._taken: list[int] = []  # rows taken since the slot was loaded
-        self._passes: dict[int, LivePass] = {}
-        self._batch = CPU_BATCH if net.device.type == "cpu" else GPU_BATCH
+        self._idle: list[dict[int, LivePass]] = []
+        self._on_cpu = net.device.type == "cpu"
 
     @torch.inference_mode()
     def load(self, slot: int, rows: Matrix) -> None:
@@ -59,34 +60,46 @@ class KeptWindows:
         for slot in slots:
             self._taken[slot] += 1
 
-    @torch.inference_mode()
     def score(self, slots: Sequence[int]) -> Scored:
         """Return the score and the standardised terms of each slot's window."""
-        parts = [
-            self._terms(slots[first : first + self._batch])
-            for first in range(0, len(slots), self._batch)
-        ]
-        values = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
-        found = self._scale.apply(np.array(values.tolist()))
-        terms = dict(zip(TERMS, found, strict=True))
+        batch = CPU_BATCH if self._on_cpu else GPU_BATCH
+        parts = [slots[first : first + batch] for first in range(0, len(slots), batch)]
+        found: list[list[list[float]]] = [[]] * len(parts)
+
+        def work(items: Iterator[int]) -> None:
+            passes = self._idle.pop() if self._idle else {}  # a thread's own
+            for i in items:
+                found[i] = self._terms(parts[i], passes)
+            self._idle.append(passes)
+
+        if not self._on_cpu:
+            work(iter(range(len(parts))))
+        elif len(parts) == 1:
+            with one_thread():
+                work(iter([0]))
+        else:
+            share_out(range(len(parts)), work)
+        values = self._scale.apply(np.concatenate(found, axis=1))
+        terms = dict(zip(TERMS, values, strict=True))
         return combine(terms), terms
 
-    def _terms(self, slots: Sequence[int]) -> Tensor:
-        """Return the terms (number of terms, B) of the windows in B slots."""
-        taken = [self._taken[slot] for slot in slots]
-        run = self._pass(len(slots))
+    @torch.inference_mode()
+    def _terms(self, slots: Sequence[int], passes: dict[int, LivePass]) -> list[list[float]]:
+        """Return the terms of the windows in some slots: a list for each, a value for each slot.
+
+        ``passes`` are known by the number of their windows; new ones are added.
+        """
+        if len(slots) not in passes:
+            if not self._on_cpu:
+                passes.clear()  # one may be large there
+            passes[len(slots)] = LivePass(self.net, len(slots))
+        run, taken = passes[len(slots)], [self._taken[slot] for slot in slots]
         self._every.read(slots, taken, out=run.every)
         self._last.read(slots, taken, out=run.last)
         output, config = run(), self.net.config
-        return torch.stack([term(output, run.rows, config) for term in TERMS.values()])
-
-    def _pass(self, batch: int) -> LivePass:
-        """Return the pass for so many windows, made when first needed."""
-        if batch not in self._passes:
-            if len(self._passes) >= (CPU_BATCH if self.net.device.type == "cpu" else 1):
-                self._passes.clear()
-            self._passes[batch] = LivePass(self.net, batch)
-        return self._passes[batch]
+        terms = [term(output, run.rows, config) for term in TERMS.values()]
+        found: list[list[float]] = torch.stack(terms).tolist()
+        return found
 
     def _scaled(self, rows: Matrix) -> Tensor:
         return torch.from_numpy(self._scaler.apply(rows)).to(self.net.device)
