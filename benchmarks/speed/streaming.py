@@ -1,0 +1,168 @@
+"""Time of one live step: the naive full computation, one stream, and fleets in batched steps.
+
+    OMP_NUM_THREADS=1 python benchmarks/speed/streaming.py --device cpu --csv streaming.csv
+    python benchmarks/speed/streaming.py --device cuda --csv streaming_cuda.csv
+
+``naive`` keeps the last T rows and for every sample scales them and computes the whole window with
+``AxonNet.forward``, all steps of it. ``plain`` is the same with the last steps of predictor and
+target only, through ``decision_function``'s path. ``single`` is ``StreamScorer.push`` and
+``fleet N`` is ``FleetScorer.push`` with N vehicles: from a row to a result, missing values and all.
+Every way gets blocks of steps in turn, in one process, so that all see the same machine. Scores of
+all ways are compared on the same rows. A step's time divided by the vehicles in it is its time per
+sample; ratios are medians against the naive one's. Where other programs want the cores too, long
+steps are interrupted more often than short ones: the calling thread's own time, and its ratio, is
+the fairer figure there. Use one thread for it to be all of the work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from axonad import AxonAD, FleetScorer, StreamScorer
+from axonad.score.standardise import combine
+from axonad.score.terms import TERMS
+
+COLUMNS = (
+    "way", "vehicles", "steps", "p50_ms", "p99_ms", "p50_us_per_sample", "ratio", "cpu_p50_ms",
+    "cpu_ratio",
+)  # fmt: skip
+
+
+def make_series(rows: int, channels: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    phase = np.arange(rows)[:, None] / (5 + seed % 7) + np.arange(channels)
+    return np.sin(phase) + 0.05 * rng.normal(size=(rows, channels))
+
+
+class Windows:
+    """The naive way and the plain one: a window in, a score out, nothing kept but rows."""
+
+    def __init__(self, detector: AxonAD, *, full: bool) -> None:
+        self._detector, self._full = detector, full
+        self._rows: list[np.ndarray] = []
+
+    def push(self, row: np.ndarray) -> float | None:
+        detector = self._detector
+        self._rows = [*self._rows[1 - detector.window :], row]
+        if len(self._rows) < detector.window:
+            return None
+        window = np.array(self._rows)
+        if not self._full:
+            return float(detector._score_ends(window)[0][0])
+        net = detector._net
+        with torch.inference_mode():
+            x = torch.from_numpy(detector._scaler.apply(window))[None].to(net.head.weight.device)
+            output = net(x)
+            terms = {name: term(output, x, net.config).cpu() for name, term in TERMS.items()}
+        return float(
+            combine({n: detector._scales[n].apply(t.numpy()) for n, t in terms.items()})[0]
+        )
+
+
+def make_ways(
+    detector: AxonAD, X: np.ndarray, fleets: list[int]
+) -> dict[str, Callable[[int], object]]:
+    """Return for each way a function that takes the row of step t."""
+    naive, plain = Windows(detector, full=True), Windows(detector, full=False)
+    single = StreamScorer(detector)
+    ways: dict[str, Callable[[int], object]] = {
+        "naive": lambda t: naive.push(X[t]),
+        "plain": lambda t: plain.push(X[t]),
+        "single": lambda t: single.push(X[t]),
+    }
+    for count in fleets:
+        fleet, names = FleetScorer(detector), [f"car {i}" for i in range(count)]
+
+        def push(t: int, fleet: FleetScorer = fleet, names: list[str] = names) -> object:
+            return fleet.push({name: X[t + 7 * i % 500] for i, name in enumerate(names)})["car 0"]
+
+        ways[f"fleet {count}"] = push
+    return ways
+
+
+def measure(
+    ways: dict[str, Callable[[int], object]], window: int, seconds: float
+) -> dict[str, list[tuple[float, float]]]:
+    """Return wall and CPU seconds of each way's steps, in blocks by turns, after a warm-up."""
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    step = dict.fromkeys(ways, 0)
+    scores: dict[str, dict[int, float]] = {name: {} for name in ways}
+
+    def run(name: str, share: float, most: int) -> None:
+        begun = time.perf_counter()
+        for _ in range(most):
+            t, start, cpu = step[name], time.perf_counter(), time.thread_time()
+            result = ways[name](t)
+            cpu, end = time.thread_time() - cpu, time.perf_counter()
+            step[name] += 1
+            if t >= window + 10:
+                taken[name].append((end - start, cpu))
+            if result is not None:
+                scores[name][t] = getattr(result, "score", result)
+            if end - begun > share:
+                break
+
+    for name in ways:
+        while step[name] < window + 10:
+            run(name, 1e9, window + 10 - step[name])
+    ends = time.perf_counter() + seconds
+    while time.perf_counter() < ends:
+        for name in ways:
+            run(name, 0.05, 25)
+    check(scores)
+    return taken
+
+
+def check(scores: dict[str, dict[int, float]]) -> None:
+    """Print how far the ways' scores of the same rows are from ``decision_function``'s."""
+    truth = scores["plain"]
+    for name, found in scores.items():
+        both = [t for t in found if t in truth]
+        apart = max(abs(found[t] - truth[t]) / max(1.0, abs(truth[t])) for t in both)
+        print(f"{name}: at most {apart:.1e} from decision_function in {len(both)} scores")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--channels", type=int, default=19)
+    parser.add_argument("--fleets", type=int, nargs="+", default=[1, 32, 256])
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--csv", type=Path)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    X = make_series(60_000, args.channels, seed=0)
+    detector = AxonAD(epochs=2, device=args.device, verbose=False).fit(X[:1500])
+    ways = make_ways(detector, X[1000:], args.fleets)
+    taken = measure(ways, detector.window, args.seconds)
+    base, cpu_base = np.median(taken["naive"], axis=0)
+    table = []
+    for name, seconds in taken.items():
+        vehicles = int(name.split()[1]) if name.startswith("fleet") else 1
+        (p50, cpu), p99 = np.median(seconds, axis=0), np.quantile(seconds, 0.99, axis=0)[0]
+        table.append(
+            (name, vehicles, len(seconds), f"{p50 * 1e3:.3f}", f"{p99 * 1e3:.3f}",
+             f"{p50 * 1e6 / vehicles:.1f}", f"{base * vehicles / p50:.2f}",
+             f"{cpu * 1e3:.3f}", f"{cpu_base * vehicles / cpu:.2f}")
+        )  # fmt: skip
+    where = torch.cuda.get_device_name() if args.device == "cuda" else f"{args.threads} CPU thread"
+    print(f"\n{where}, {args.channels} channels, default network, torch {torch.__version__}\n")
+    print("| way | steps | p50 (ms) | p99 (ms) | per sample (µs) | ratio | CPU (ms) | CPU ratio |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for way, _, *figures in table:
+        print(f"| {way} | {' | '.join(map(str, figures))} |")
+    if args.csv:
+        with args.csv.open("w", newline="") as file:
+            csv.writer(file).writerows([COLUMNS, *table])
+
+
+if __name__ == "__main__":
+    main()
