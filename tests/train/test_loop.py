@@ -99,7 +99,7 @@ def test_an_epoch_equals_its_naive_twin():
                 naive_epoch(net, loss, optimiser, series, settings)
             else:
                 optimiser = loop.make_optimiser(net, loss, settings)
-                step = loop.recorded_step(net, loss, optimiser, series, settings)
+                step = loop.plain_step(net, loss, optimiser, series, settings)
                 loop.train_epoch(net, step, series, 64, Progress("", 1, show=False))
         results.append([*net.state_dict().values(), loss.log_variance.detach()])
     for fast, slow in zip(*results, strict=True):
@@ -118,9 +118,9 @@ def test_dropout_is_on_while_training_and_off_while_scoring():
 def test_target_follows_after_each_optimiser_step(monkeypatch):
     """After every step: target = m · (target before) + (1 - m) · (weights after that step)."""
     seen = []
-    original = loop.AxonNet.__call__
+    original = loop.AxonNet.at_blocks
 
-    def spy(self, x, last=None):
+    def spy(self, x, starts, span):
         seen.append(
             [
                 (slow.clone(), fast.detach().clone())
@@ -129,9 +129,9 @@ def test_target_follows_after_each_optimiser_step(monkeypatch):
                 )
             ]
         )
-        return original(self, x, last)
+        return original(self, x, starts, span)
 
-    monkeypatch.setattr(loop.AxonNet, "__call__", spy)
+    monkeypatch.setattr(loop.AxonNet, "at_blocks", spy)
     run(validation=False, epochs=1)
     assert len(seen) >= 3
     for before, after in itertools.pairwise(seen):

@@ -19,8 +19,8 @@ from torch.nn.functional import cosine_similarity
 from axonad.data.windows import count_windows
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet, Output
+from axonad.model.passes import run_passes
 from axonad.progress import Progress
-from axonad.score.passes import run_passes
 
 EPS = 1e-12  # the least length of a query, as in training
 
@@ -34,7 +34,8 @@ def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     """Return d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
     last = config.scored_steps
     predicted, target = output.predicted[:, :, -last:], output.target[:, :, -last:]
-    return 1 - cosine_similarity(predicted, target, dim=-1, eps=EPS).mean((1, 2))
+    # The mean of differences: that of cosines near 1 would round off what they differ by.
+    return (1 - cosine_similarity(predicted, target, dim=-1, eps=EPS)).mean((1, 2))
 
 
 TERMS: dict[str, Callable[[Output, Tensor, NetConfig], Tensor]] = {

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
-from axonad.model.net import AxonNet
+from axonad.model.net import AxonNet, Output
+from axonad.model.passes import run_passes
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
-from axonad.train.graph import Recorded
-from axonad.train.mask import mask_plan, sample_mask
+from axonad.train.mask import draw_blocks, mask_blocks, mask_plan
 
 CLIP = 1.0  # gradient norm
 MARGIN = 1e-4  # an improvement of the validation error must exceed this
@@ -59,7 +59,7 @@ def train(
     """
     loss = WeightedLoss().to(series.device)
     optimiser = make_optimiser(net, loss, config)
-    step = recorded_step(net, loss, optimiser, series, config)
+    step = plain_step(net, loss, optimiser, series, config)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     for epoch in range(config.epochs):
@@ -97,13 +97,13 @@ def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:
     )
 
 
-def recorded_step(
+def plain_step(
     net: AxonNet,
     loss: WeightedLoss,
     optimiser: torch.optim.Optimizer,
     series: Tensor,
     config: TrainConfig,
-) -> Recorded:
+) -> Callable[[Tensor], None]:
     """Return the step from where a batch's windows begin to the updated weights and target."""
     window = net.config.window
     plan = mask_plan(
@@ -112,26 +112,29 @@ def recorded_step(
         mask_ratio=config.mask_ratio,
         block_fraction=config.block_fraction,
     )
-    tail = plan[0]  # no mask lies before it: queries of earlier steps would count nothing
+    tail, span, blocks = plan  # no mask lies before the tail: earlier queries would count nothing
+    alone = series.device.type == "cpu" and blocks == 1 and net.predictor.room <= window - tail
     weights = [p for group in optimiser.param_groups for p in group["params"]]
 
-    def step(starts: Tensor) -> Tensor:
+    def step(starts: Tensor) -> None:
         x = gather_windows(series, starts, window)
-        mask = sample_mask(len(x), window=window, plan=plan, device=series.device)
+        begins = draw_blocks(len(x), window=window, plan=plan, device=series.device)
+        if alone:  # one block, all of it masked: nothing else is computed
+            output, mask = net.at_blocks(x, begins.view(-1), span), x.new_ones(len(x), span)
+        else:
+            output, mask = net(x, last=tail), mask_blocks(begins, window, span)[:, -tail:]
         optimiser.zero_grad(set_to_none=True)
-        value: Tensor = loss(net(x, last=tail), x, mask[:, -tail:])
-        value.backward()  # type: ignore[no-untyped-call]
+        loss(output, x, mask).backward()
         torch.nn.utils.clip_grad_norm_(weights, CLIP)
         optimiser.step()
         net.target.update(net.online)
-        return value.detach()
 
-    return Recorded(step, size=config.batch_size, device=series.device)
+    return step
 
 
 def train_epoch(
     net: AxonNet,
-    step: Callable[[Tensor], Tensor],
+    step: Callable[[Tensor], None],
     series: Tensor,
     batch_size: int,
     progress: Progress,
@@ -148,12 +151,11 @@ def train_epoch(
 def validation_error(net: AxonNet, series: Tensor, batch_size: int) -> float:
     """Return the reconstruction error (mean over batches of their mean squared error)."""
     net.eval()
-    window = net.config.window
-    starts = torch.arange(count_windows(len(series), window), device=series.device)
-    errors = torch.empty(len(starts), device=series.device)  # before the loop: see window_terms
+    errors = series.new_empty(count_windows(len(series), net.config.window))
+
+    def take(first: int, output: Output, x: Tensor) -> None:
+        errors[first : first + len(x)] = (output.reconstruction - x).square().mean((1, 2))
+
     at_once = batch_size if series.device.type == "cpu" else max(batch_size, GPU_BATCH)
-    for first in range(0, len(starts), at_once):
-        part = slice(first, first + at_once)
-        x = gather_windows(series, starts[part], window)
-        errors[part] = (net.reconstruct(x) - x).square().mean((1, 2))
+    run_passes(net, series, batch_size=at_once, take=take)
     return float(torch.stack([part.mean() for part in torch.split(errors, batch_size)]).mean())

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from axonad.score.passes import CPU_PASS, FEW, run_passes
+from axonad.model.passes import CPU_PASS, FEW, run_passes
 from tests.model.test_net import make_net
 
 
