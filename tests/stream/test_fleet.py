@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -218,3 +219,17 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
     StreamScorer(fitted).save(path, overwrite=True)
     with pytest.raises(ModelFileError):
         FleetScorer.restore(path, fitted)
+
+
+@pytest.mark.gpu
+def test_a_fleet_on_a_gpu_scores_as_on_a_processor(fitted):
+    fleet, X = FleetScorer(fitted), [waves(40, seed=seed) for seed in range(5)]
+    moved = FleetScorer(copy.deepcopy(fitted).set_params(device="cuda"))
+    for t in range(40):
+        rows = {i: series[t] for i, series in enumerate(X) if (t + i) % 4}
+        for found, expected in zip(
+            moved.push(rows).values(), fleet.push(rows).values(), strict=True
+        ):
+            assert (found is None) == (expected is None)
+            if found is not None:
+                np.testing.assert_allclose(found.score, expected.score, rtol=1e-3, atol=1e-3)
