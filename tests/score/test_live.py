@@ -76,6 +76,17 @@ def test_tables_are_shared_and_never_copied(duplicate):
     assert twin._live(live) is not live
 
 
+def test_streams_of_one_detector_share_their_working_memory():
+    detector = AxonAD(**SMALL).fit(waves(100))
+    X = waves(40, seed=3)
+    streams = [detector._live() for _ in range(5)]
+    for i, live in enumerate(streams):
+        live.load(0, X[i : i + 16])
+    scores = [live.score([0])[0][0] for live in streams]
+    assert len(streams[0].net.idle) == 1
+    close(scores, detector._score_ends(X[:20])[0])
+
+
 def test_a_loaded_detector_scores_as_the_saved_one(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     live, X = load(tmp_path / "model")._live(), waves(16, seed=5)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -34,6 +34,9 @@ from axonad.model.net import AxonNet
 from axonad.model.predictor import KERNEL
 from axonad.model.scoring import LANES
 from axonad.model.tail import count_steps
+
+if TYPE_CHECKING:
+    from axonad.model.live_pass import LivePass
 
 
 class Kept(NamedTuple):
@@ -53,6 +56,7 @@ class LiveNet:
     def __init__(self, net: AxonNet, device: torch.device | str = "cpu") -> None:
         config = self.config = net.config
         self.device = torch.device(device)
+        self.idle: list[dict[int, LivePass]] = []  # shared by all streams of a detector
         self.eps = torch.tensor(net.online.norm.eps, device=device)
         self.counts = count_steps(config)
         self.reads = [
@@ -70,6 +74,13 @@ class LiveNet:
         """Return what is kept of rows (..., F)."""
         kept, every = x @ self._keep, self.places.every.shape[1]
         return Kept(kept[..., :every], kept[..., every:])
+
+    def borrow(self) -> dict[int, LivePass]:
+        """Return passes nobody uses, by the number of their windows; ``idle`` takes them back."""
+        try:
+            return self.idle.pop()
+        except IndexError:  # all are in use on other threads
+            return {}
 
     # -- tables -------------------------------------------------------------------------------
 

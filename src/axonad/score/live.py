@@ -37,7 +37,6 @@ class KeptWindows:
         self._scale = RobustScale(np.reshape(median, (-1, 1)), np.reshape(spread, (-1, 1)))
         self._every, self._last = _Ring(net.places.every), _Ring(net.places.last)
         self._taken: list[int] = []  # rows taken since the slot was loaded
-        self._idle: list[dict[int, LivePass]] = []
         self._on_cpu = net.device.type == "cpu"
 
     @torch.inference_mode()
@@ -67,10 +66,10 @@ class KeptWindows:
         found: list[list[list[float]]] = [[]] * len(parts)
 
         def work(items: Iterator[int]) -> None:
-            passes = self._idle.pop() if self._idle else {}  # a thread's own
+            passes = self.net.borrow()
             for i in items:
                 found[i] = self._terms(parts[i], passes)
-            self._idle.append(passes)
+            self.net.idle.append(passes)
 
         if not self._on_cpu:
             work(iter(range(len(parts))))
