@@ -16,17 +16,19 @@ def threads(request):
     torch.set_num_threads(before)
 
 
-def test_every_item_is_worked_on_once(threads):
+@pytest.mark.parametrize("grad", [True, False])
+def test_every_item_is_worked_on_once(threads, grad):
     done, seen = [], set()
 
     def work(items):
         for item in items:
             assert torch.get_num_threads() == 1
-            assert not torch.is_grad_enabled()
+            assert torch.is_grad_enabled() == grad
             seen.add(threading.get_ident())
             done.append(item)
 
-    share_out(range(20), work)
+    with torch.set_grad_enabled(grad):
+        share_out(range(20), work)
     assert sorted(done) == list(range(20))
     assert len(seen) <= threads
     assert torch.get_num_threads() == threads

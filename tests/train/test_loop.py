@@ -9,6 +9,7 @@ import torch
 
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
+from axonad.model.target import MomentumTarget
 from axonad.progress import Progress
 from axonad.train import loop
 from axonad.train.checkpoint import BestWeights, Patience
@@ -118,26 +119,21 @@ def test_dropout_is_on_while_training_and_off_while_scoring():
 def test_target_follows_after_each_optimiser_step(monkeypatch):
     """After every step: target = m · (target before) + (1 - m) · (weights after that step)."""
     seen = []
-    original = loop.AxonNet.at_blocks
+    original = MomentumTarget.update
 
-    def spy(self, x, starts, span):
-        seen.append(
-            [
-                (slow.clone(), fast.detach().clone())
-                for slow, fast in zip(
-                    self.target.parameters(), self.online.parameters(), strict=True
-                )
-            ]
-        )
-        return original(self, x, starts, span)
+    def spy(self, online):
+        slow, fast = ([p.detach().clone() for p in part.parameters()] for part in (self, online))
+        original(self, online)
+        seen.append((slow, fast, [p.clone() for p in self.parameters()]))
 
-    monkeypatch.setattr(loop.AxonNet, "at_blocks", spy)
+    monkeypatch.setattr(MomentumTarget, "update", spy)
     run(validation=False, epochs=1)
     assert len(seen) >= 3
-    for before, after in itertools.pairwise(seen):
-        for (slow, old_fast), (new_slow, fast) in zip(before, after, strict=True):
-            torch.testing.assert_close(new_slow, 0.9 * slow + 0.1 * fast)
-            assert not torch.equal(old_fast, fast)
+    for slow, fast, after in seen:
+        for old, weight, new in zip(slow, fast, after, strict=True):
+            torch.testing.assert_close(new, 0.9 * old + 0.1 * weight)
+    for (_, before, _), (_, after, _) in itertools.pairwise(seen):
+        assert not any(map(torch.equal, before, after))
 
 
 def test_validation_error_is_the_mean_over_batches():

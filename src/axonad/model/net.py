@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
@@ -48,13 +49,16 @@ class AxonNet(nn.Module):
         seen = x if last is None else x[:, -last:]
         return Output(self._decode(h, H, q), self.predictor(H, last), self.target(seen))
 
-    def at_blocks(self, x: Tensor, starts: Tensor, span: int) -> Output:
+    def at_blocks(
+        self, x: Tensor, starts: Tensor, span: int, generator: torch.Generator | None = None
+    ) -> Output:
         """Return what forward does, the queries on ``span`` steps from each window's start (B,).
 
         A start must leave room before it for all the predictor sees: ``predictor.room`` steps.
+        Dropout is drawn from the generator.
         """
         h, H, q = self.online(x)
-        predicted = self.predictor.at_blocks(H, starts, span)
+        predicted = self.predictor.at_blocks(H, starts, span, generator)
         return Output(self._decode(h, H, q), predicted, self.target.at_blocks(x, starts, span))
 
     def reconstruct(self, x: Tensor) -> Tensor:

@@ -50,7 +50,9 @@ class QueryPredictor(nn.Module):
         z = self.out(z[:, :, -steps:])
         return split_heads(z.transpose(1, 2).contiguous(), self.heads)
 
-    def at_blocks(self, H: Tensor, starts: Tensor, span: int) -> Tensor:
+    def at_blocks(
+        self, H: Tensor, starts: Tensor, span: int, generator: torch.Generator | None = None
+    ) -> Tensor:
         """Return predicted queries (B, N, span, d) of the steps from each window's start (B,) on.
 
         Steps come first in memory here: a tap then reads one block of it, and a convolution is
@@ -65,7 +67,11 @@ class QueryPredictor(nn.Module):
             y: Tensor = convolution.get_parameter("bias")
             for tap, weight in enumerate(convolution.get_parameter("weight").permute(2, 1, 0)):
                 y = torch.addmm(y, z[tap * dilation :][:count].flatten(0, 1), weight)
-            z = dropout(relu(y), self.dropout, self.training).view(count, batch, width)
+            z = relu(y)
+            if self.training and self.dropout:
+                kept = torch.rand(y.shape, generator=generator, device=y.device) >= self.dropout
+                z = z * (kept.to(y.dtype) / (1 - self.dropout))
+            z = z.view(count, batch, width)
         z = linear(z, self.out.weight.squeeze(2), self.out.bias)
         return z.view(span, batch, self.heads, -1).permute(1, 2, 0, 3)
 

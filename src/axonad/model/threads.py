@@ -31,20 +31,21 @@ def one_thread() -> Iterator[None]:
 def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
     """Call ``work`` on as many threads as torch may use; each takes the next item when it is free.
 
-    Torch has one thread for the products of each, and no gradients are kept.
+    Torch has one thread for the products of each; gradients are kept where the caller keeps them.
     """
     threads = min(torch.get_num_threads(), len(items))
     if threads < 2:
-        with one_thread(), torch.no_grad():
+        with one_thread():
             work(iter(items))
         return
+    kept = torch.is_grad_enabled()  # a thread's own affair
     pending: SimpleQueue[T | None] = SimpleQueue()
     for item in [*items, *[None] * threads]:
         pending.put(item)
 
     def one() -> None:
         torch.set_num_threads(1)  # of this thread; also what later ones begin with, hence below
-        with torch.no_grad():
+        with torch.set_grad_enabled(kept):
             work(iter(pending.get, None))
 
     with one_thread(), ThreadPoolExecutor(threads) as pool:

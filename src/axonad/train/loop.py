@@ -12,10 +12,12 @@ from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet, Output
 from axonad.model.passes import run_passes
+from axonad.model.threads import one_thread
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
 from axonad.train.mask import draw_blocks, mask_blocks, mask_plan
+from axonad.train.shares import block_gradients
 
 CLIP = 1.0  # gradient norm
 MARGIN = 1e-4  # an improvement of the validation error must exceed this
@@ -117,17 +119,21 @@ def plain_step(
     weights = [p for group in optimiser.param_groups for p in group["params"]]
 
     def step(starts: Tensor) -> None:
-        x = gather_windows(series, starts, window)
-        begins = draw_blocks(len(x), window=window, plan=plan, device=series.device)
+        begins = draw_blocks(len(starts), window=window, plan=plan, device=series.device)
         if alone:  # one block, all of it masked: nothing else is computed
-            output, mask = net.at_blocks(x, begins.view(-1), span), x.new_ones(len(x), span)
+            begins = begins.view(-1)
+            found = block_gradients(net, loss, weights, series, starts, begins, span)
+            for weight, gradient in zip(weights, found, strict=True):
+                weight.grad = gradient
         else:
-            output, mask = net(x, last=tail), mask_blocks(begins, window, span)[:, -tail:]
-        optimiser.zero_grad(set_to_none=True)
-        loss(output, x, mask).backward()
-        torch.nn.utils.clip_grad_norm_(weights, CLIP)
-        optimiser.step()
-        net.target.update(net.online)
+            optimiser.zero_grad(set_to_none=True)
+            x = gather_windows(series, starts, window)
+            mask = mask_blocks(begins, window, span)[:, -tail:]
+            loss(net(x, last=tail), x, mask).backward()
+        with one_thread():
+            torch.nn.utils.clip_grad_norm_(weights, CLIP)
+            optimiser.step()
+            net.target.update(net.online)
 
     return step
 
