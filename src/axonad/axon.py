@@ -30,7 +30,8 @@ from axonad.progress import Progress
 from axonad.score.live import KeptWindows
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, WindowTerms, window_terms
-from axonad.train.loop import History, TrainConfig, train
+from axonad.train.fit import train_net
+from axonad.train.loop import History, TrainConfig
 from axonad.train.seed import seeded
 
 SCORE_BATCH = 256  # windows scored at a time
@@ -147,7 +148,9 @@ class AxonAD(Detector):
             scaler, net, series, held_out = self._untrained(X, names, device)
             steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
             with Progress("fitting", steps, show=self.verbose) as progress:
-                return scaler, net, train(net, series, held_out, self._train_config(), progress)
+                config = self._train_config()
+                history = train_net(net, series, held_out, config, progress, seed=self.seed)
+        return scaler, net, history
 
     def _untrained(
         self, X: Matrix, names: Names, device: torch.device

@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Size, Tensor
-from torch.nn.functional import layer_norm, pad, relu, scaled_dot_product_attention
+from torch.nn.functional import pad, relu
 
 from axonad.model.config import NetConfig
-from axonad.model.embedding import split_heads
 from axonad.model.loss import query_distance
 from axonad.model.net import AxonNet
 from axonad.model.predictor import KERNEL
+from axonad.model.stacked_layers import affine, attend, convolve, scale, with_zeros
 
 Weights = Mapping[str, Tensor]
+Keep = Sequence[Tensor]  # per layer, what dropout leaves standing (M, steps, B, D); none: all
 
 ALIGN = 4  # floats: a weight begins at a multiple of 16 bytes, as fast matrix products like it
 ONLINE, LOSS = "online.", "log_variance"
+QKV = ("online.query.weight", "attention.key.weight", "attention.value.weight")
 
 
 class Layout:
@@ -80,116 +82,71 @@ class Layout:
             parameter.copy_(encoder[ONLINE + name][0])
 
 
-def multiply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x (M, ..., I) times each model's weight (M, O, I), plus its bias (M, O)."""
-    rows, weight = x.flatten(1, -2), weight.transpose(1, 2)
-    product = rows @ weight if bias is None else torch.baddbmm(bias[:, None], rows, weight)
-    return product.view(*x.shape[:-1], -1)
-
-
 def linear(x: Tensor, w: Weights, name: str) -> Tensor:
     """Return x (M, ..., I) through the linear layer of that name."""
-    return multiply(x, w[f"{name}.weight"], w.get(f"{name}.bias"))
+    return affine(x, w[f"{name}.weight"], w.get(f"{name}.bias"))
 
 
 def norm(x: Tensor, w: Weights, name: str) -> Tensor:
     """Return the layer norm of x (M, B, T, D), each model with its own gain and bias."""
-    gain, bias = w[f"{name}.weight"], w[f"{name}.bias"]
-    return torch.addcmul(bias[:, None, None], layer_norm(x, x.shape[-1:]), gain[:, None, None])
+    return scale(x, w[f"{name}.weight"], w[f"{name}.bias"])
 
 
-def encode(x: Tensor, w: Weights) -> tuple[Tensor, Tensor, Tensor]:
-    """Return h, H and q of windows (M, B, T, F), each (M, B, T, D)."""
-    h = linear(x, w, "online.embed") + w["online.position"][:, None]
-    H = norm(h, w, "online.norm")
-    return h, H, linear(H, w, "online.query")
+def encode(x: Tensor, w: Weights) -> tuple[Tensor, Tensor]:
+    """Return h and H of the last steps of windows (M, B, T, F), each (M, B, T, D)."""
+    h = linear(x, w, "online.embed") + w["online.position"][:, None, -x.shape[2] :]
+    return h, norm(h, w, "online.norm")
 
 
-def decode(h: Tensor, H: Tensor, q: Tensor, w: Weights, heads: int) -> Tensor:
+def decode(h: Tensor, H: Tensor, w: Weights, heads: int) -> Tensor:
     """Return the reconstruction (M, B, T, F)."""
-    k, v = linear(H, w, "attention.key"), linear(H, w, "attention.value")
-    q, k, v = (split_heads(z.flatten(0, 1), heads) for z in (q, k, v))
-    context = scaled_dot_product_attention(q, k, v)  # (M B, N, T, d)
-    h = h + linear(context.transpose(1, 2).reshape(h.shape), w, "attention.out")
+    qkv = affine(H, torch.cat([w[name] for name in QKV], dim=1), None)
+    h = h + linear(attend(qkv, heads), w, "attention.out")
     wide = relu(linear(norm(h, w, "norm"), w, "widen"))
     return linear(h + linear(wide, w, "narrow"), w, "head")
 
 
-def predict(H: Tensor, w: Weights, config: NetConfig, keep: Tensor | None) -> Tensor:
-    """Return predicted queries (M, N, B, T, d) from H (M, B, T, D).
+def predict(H: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) -> Tensor:
+    """Return predicted queries of the last steps (M, N, B, steps, d) from H (M, B, T, D).
 
-    Time comes before windows here, so that a shift in time is a slice and no copy. ``keep``
-    (M, layers, T, B, D) says what dropout leaves standing; its factor 1 / (1 - p) goes into the
+    ``keep`` holds for each layer what dropout leaves standing; its factor 1 / (1 - p) goes into the
     weights behind it, which are far smaller than what they meet.
     """
-    factor = 1.0 if keep is None else 1 / (1 - config.dropout)
-    z = pad(H.transpose(1, 2), (0, 0, 0, 0, config.horizon, 0))[:, : config.window].contiguous()
-    for layer, dilation in enumerate(config.dilations):
+    factor = 1 / (1 - config.dropout) if keep else 1.0
+    z = seen_by_predictor(H, config, steps)
+    for layer, (dilation, count) in enumerate(
+        zip(config.dilations, layer_steps(config, steps), strict=True)
+    ):
         name = f"predictor.convolutions.{layer}"
         taps = w[f"{name}.weight"].permute(3, 0, 2, 1) * (factor if layer else 1.0)
-        kept = None if keep is None else keep[:, layer]
-        z = causal_layer(z, taps.contiguous(), w[f"{name}.bias"], dilation, kept)
-    z = multiply(z, w["predictor.out.weight"][..., 0] * factor, w["predictor.out.bias"])
+        short = count + (KERNEL - 1) * dilation - z.shape[1]  # zeros stand before a window
+        z = with_zeros(z, short) if short else z
+        kept = keep[layer] if keep else None
+        z = convolve(z, taps.contiguous(), w[f"{name}.bias"], dilation, kept)
+    z = affine(z, w["predictor.out.weight"][..., 0] * factor, w["predictor.out.bias"])
     return split_queries(z.transpose(1, 2), config.heads)
 
 
-def causal_layer(
-    z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None
-) -> Tensor:
-    """Return causal convolution, ReLU and dropout of z (M, T, B, D).
+def seen_by_predictor(H: Tensor, config: NetConfig, steps: int) -> Tensor:
+    """Return what the last steps' predictions depend on, shifted, time first: (M, T, B, D)."""
+    reach = (KERNEL - 1) * sum(config.dilations)
+    count = min(config.window, steps + reach)
+    end = config.window - config.horizon
+    past = H[:, :, max(0, end - count) : end].transpose(1, 2).contiguous()
+    return with_zeros(past, count - past.shape[1]) if past.shape[1] < count else past
 
-    ``taps`` (kernel, M, in, out): one that looks ``lag`` steps back adds the product of all but the
-    last ``lag`` steps to all but the first: one strided matrix product, in place, no padding.
+
+def layer_steps(config: NetConfig, steps: int) -> list[int]:
+    """Return how many last steps each convolution computes: what the next one reads of it.
+
+    >>> from axonad.axon import AxonAD
+    >>> layer_steps(AxonAD()._net_config(19), 10)
+    [38, 34, 26, 10]
     """
-    out: Tensor = _CausalLayer.apply(z, taps, bias, dilation, keep)  # type: ignore[no-untyped-call]
-    return out
-
-
-class _CausalLayer(torch.autograd.Function):
-    """The output is zero exactly where ReLU or dropout stop the gradient: it is all they keep."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None
-    ) -> Tensor:
-        out = torch.baddbmm(bias[:, None], z.flatten(1, 2), taps[-1]).view(z.shape)
-        for lag, tap in _lags(z, dilation):
-            _later(out, lag).baddbmm_(_earlier(z, lag), taps[tap])
-        out.clamp_min_(0)
-        if keep is not None:
-            out.mul_(keep)
-        ctx.save_for_backward(z, taps, out)
-        ctx.dilation = dilation
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        z, taps, out = ctx.saved_tensors
-        g = torch.where(out > 0, grad, 0.0)
-        back = taps.transpose(2, 3)
-        grad_z = (g.flatten(1, 2) @ back[-1]).view(z.shape)
-        grad_taps = torch.zeros_like(taps)
-        torch.bmm(z.flatten(1, 2).transpose(1, 2), g.flatten(1, 2), out=grad_taps[-1])
-        for lag, tap in _lags(z, ctx.dilation):
-            _earlier(grad_z, lag).baddbmm_(_later(g, lag), back[tap])
-            torch.bmm(_earlier(z, lag).transpose(1, 2), _later(g, lag), out=grad_taps[tap])
-        return grad_z, grad_taps, g.sum((1, 2)), None, None
-
-
-def _lags(z: Tensor, dilation: int) -> list[tuple[int, int]]:
-    """Return how far back each tap but the last looks, and its place; none beyond the window."""
-    lags = [((KERNEL - 1 - tap) * dilation, tap) for tap in range(KERNEL - 1)]
-    return [(lag, tap) for lag, tap in lags if lag < z.shape[1]]
-
-
-def _earlier(z: Tensor, lag: int) -> Tensor:
-    """Return all but the last ``lag`` steps as rows, without a copy."""
-    return z[:, : z.shape[1] - lag].flatten(1, 2)
-
-
-def _later(z: Tensor, lag: int) -> Tensor:
-    """Return all but the first ``lag`` steps as rows, without a copy."""
-    return z[:, lag:].flatten(1, 2)
+    counts = [steps]
+    for dilation in config.dilations[:0:-1]:
+        counts.append(min(config.window, counts[-1] + (KERNEL - 1) * dilation))
+    return counts[::-1]
 
 
 def split_queries(q: Tensor, heads: int) -> Tensor:
@@ -200,21 +157,21 @@ def split_queries(q: Tensor, heads: int) -> Tensor:
 class Batch(NamedTuple):
     """Windows of every model; those that only fill a shorter batch up have no share in it."""
 
-    x: Tensor  # windows                                   (M, B, T, F)
-    mask: Tensor  # 1 on the steps to predict, 0 elsewhere (M, B, T)
-    share: Tensor  # of each window in its model's mean    (M, B)
+    x: Tensor  # windows                                                (M, B, T, F)
+    mask: Tensor  # over the last steps: 1 on those to predict, else 0  (M, B, steps)
+    share: Tensor  # of each window in its model's mean                 (M, B)
 
 
-def losses(
-    batch: Batch, w: Weights, target: Weights, config: NetConfig, keep: Tensor | None
-) -> Tensor:
+def losses(batch: Batch, w: Weights, target: Weights, config: NetConfig, keep: Keep = ()) -> Tensor:
     """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows."""
-    h, H, q = encode(batch.x, w)
+    steps = batch.mask.shape[2]
+    h, H = encode(batch.x, w)
     with torch.no_grad():
-        wanted = split_queries(encode(batch.x, target)[2], config.heads)
-    distance = query_distance(predict(H, w, config, keep), wanted)  # (M, B, T)
+        wanted = linear(encode(batch.x[:, :, -steps:], target)[1], target, "online.query")
+    predicted = predict(H, w, config, steps, keep)
+    distance = query_distance(predicted, split_queries(wanted, config.heads))  # (M, B, steps)
     query = (distance * batch.mask).sum((1, 2)) / batch.mask.sum((1, 2))
-    error = (decode(h, H, q, w, config.heads) - batch.x).square().mean((2, 3))
+    error = (decode(h, H, w, config.heads) - batch.x).square().mean((2, 3))
     parts = torch.stack([(error * batch.share).sum(1), query], dim=1)
     return ((-w[LOSS]).exp() * parts + w[LOSS]).sum(1)
 

@@ -16,12 +16,12 @@ from torch import Tensor
 
 from axonad.data.windows import count_windows
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Batch
+from axonad.model.stacked import Batch, Keep, layer_steps
 from axonad.model.windows import gather_windows
 from axonad.train.mask import draw_blocks, mask_blocks
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(eq=False)
 class Member:
     """One model to train: its network, the series it learns from, its own randomness."""
 
@@ -51,6 +51,7 @@ class Feed:
         self._counts = [member.windows for member in members]
         self._firsts = _starts(self._counts)
         self._batch = torch.arange(batch_size, device=self._device)
+        self._first = self._count = self._place = self._batch[:0]
         columns = 1 + plan[2]  # where the window begins, where each block begins
         self._table = torch.empty(
             sum(self._counts), columns, dtype=torch.int32, device=self._device
@@ -68,26 +69,33 @@ class Feed:
         )[:, :, 0]
 
     def point(self, models: Sequence[int], done: Sequence[int]) -> None:
-        """Say which models come next, and how many windows of its epoch each has had."""
-        self._first = self._column([self._firsts[model] for model in models])
-        self._count = self._column([self._counts[model] for model in models])
-        self._place = self._column(done) + self._batch
+        """Say which models come next, and how many windows of its epoch each has had.
+
+        As long as they are as many, the memory a recorded step reads stays where it is.
+        """
+        firsts = [self._firsts[model] for model in models]
+        counts = [self._counts[model] for model in models]
+        state = torch.tensor([firsts, counts, list(done)], device=self._device)[..., None]
+        first, count, place = state[0], state[1], state[2] + self._batch
+        if len(self._place) == len(models):
+            self._first.copy_(first)
+            self._count.copy_(count)
+            self._place.copy_(place)
+        else:
+            self._first, self._count, self._place = first, count, place
 
     def batch(self) -> Batch:
         """Return the next windows of every model; a shorter batch is filled up without a share."""
         inside = self._place < self._count
         rows = self._table[self._first + torch.minimum(self._place, self._count - 1)]
-        self._place = self._place + len(self._batch)
+        self._place += len(self._batch)
         x = gather_windows(self._series, rows[..., 0].flatten(), self._window)
         mask = mask_blocks(rows[..., 1:].flatten(0, 1)[..., None], self._window, self._plan[1])
         return Batch(
             x.view(*inside.shape, *x.shape[1:]),
-            mask.view(*inside.shape, -1) * inside[..., None],
+            mask.view(*inside.shape, -1)[..., -self._plan[0] :] * inside[..., None],
             inside / inside.sum(1, keepdim=True),
         )
-
-    def _column(self, numbers: Sequence[int]) -> Tensor:
-        return torch.tensor(numbers, device=self._device)[:, None]
 
 
 class HeldOut:
@@ -125,17 +133,23 @@ class HeldOut:
             yield x.view(*share.shape, *x.shape[1:]), share
 
 
-def draw_keep(members: Sequence[Member], batch_size: int) -> Tensor | None:
-    """Return what dropout leaves standing (M, layers, T, B, D), or None without dropout."""
-    config = members[0].net.config
-    if not config.dropout:
-        return None
-    shape = len(config.dilations), config.window, batch_size, config.d_model
-    device = members[0].series.device
-    keep = torch.empty(len(members), *shape, dtype=torch.bool, device=device)
-    for row, member in zip(keep, members, strict=True):
-        row.bernoulli_(1 - config.dropout, generator=member.generator)
-    return keep
+class Dropout:
+    """What dropout leaves standing in each layer of every model, drawn from its own generator."""
+
+    def __init__(self, members: Sequence[Member], *, steps: int, batch_size: int) -> None:
+        config = members[0].net.config
+        self._generators = [member.generator for member in members]
+        self._stays = 1 - config.dropout
+        device = members[0].series.device
+        counts = layer_steps(config, steps) if config.dropout else []
+        room = sum(counts), batch_size, config.d_model
+        self._all = torch.empty(len(members), *room, dtype=torch.bool, device=device)
+        self.keep: Keep = torch.split(self._all, counts, dim=1) if counts else ()
+
+    def draw(self) -> None:
+        """Draw anew, into the same memory."""
+        for row, generator in zip(self._all, self._generators, strict=True):
+            row.bernoulli_(self._stays, generator=generator)
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:

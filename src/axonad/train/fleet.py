@@ -15,12 +15,14 @@ from torch import Tensor
 
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Batch, Layout, losses, window_errors
+from axonad.model.stacked import Batch, Keep, Layout, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
-from axonad.train.feed import Feed, HeldOut, Member, draw_keep
-from axonad.train.loop import CLIP, MARGIN, History, TrainConfig, adamw
+from axonad.train.feed import Dropout, Feed, HeldOut, Member
+from axonad.train.graph import Replay
+from axonad.train.loop import CLIP, GPU_BATCH, MARGIN, History, TrainConfig, adamw
 from axonad.train.mask import mask_plan
+from axonad.train.precision import fast_products
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -51,19 +53,22 @@ def train_fleet(
     """
     runs = [Run(place, member, config) for place, member in enumerate(members)]
     stack = Stack([member.net for member in members], config)
-    feed = Feed(members, plan=_plan(members[0], config), batch_size=config.batch_size)
+    plan = _plan(members[0], config)
+    feed = Feed(members, plan=plan, batch_size=config.batch_size)
     held_out = HeldOut(members, batch_size=config.batch_size)
     for run in runs:
         feed.shuffle(run.place)
+    step: Step | None = None
     while runs:
+        step = step or Step(stack, feed, [run.member for run in runs], tail=plan[0])
         feed.point([run.place for run in runs], [run.visited for run in runs])
-        for _ in range(min(run.steps_left for run in runs)):
-            keep = draw_keep([run.member for run in runs], config.batch_size)
-            stack.step(feed.batch(), keep)
-            for run in runs:
-                run.steps_left -= 1
-            progress.advance(len(runs))
-        finished = end_epochs(runs, stack, held_out, progress)
+        with fast_products(stack.rows.device):
+            for _ in range(min(run.steps_left for run in runs)):
+                step.make()
+                for run in runs:
+                    run.steps_left -= 1
+                progress.advance(len(runs))
+            finished = end_epochs(runs, stack, held_out, progress)
         for row in finished:
             runs[row].release(stack, row)
             yield runs[row].place, runs[row].history
@@ -74,6 +79,7 @@ def train_fleet(
             left = [row for row in range(len(runs)) if row not in finished]
             runs = [runs[row] for row in left]
             stack.keep(left)
+            step = None  # what was recorded had more models
     progress.finish()
 
 
@@ -100,7 +106,8 @@ def validation_errors(
     rows = [row for row in rows if held_out.has(runs[row].place)]
     if not rows:
         return {}
-    size = -(-stack.config.batch_size * len(runs) // len(rows))  # a pass as large as a step
+    least = GPU_BATCH if stack.rows.device.type == "cuda" else stack.config.batch_size * len(runs)
+    size = -(-least // len(rows))  # on a CPU, a pass as large as a step
     total = torch.zeros(len(rows), device=stack.rows.device)
     for x, share in held_out.passes([runs[row].place for row in rows], size):
         total += (stack.window_errors(x, rows) * share).sum(1)
@@ -118,16 +125,17 @@ class Stack:
         self.rows.requires_grad_()
         self._optimiser = adamw([self.rows], config)
 
-    def step(self, batch: Batch, keep: Tensor | None) -> None:
+    def step(self, batch: Batch, keep: Keep = ()) -> Tensor:
         """Make one optimiser step of every model: its own loss, clipped by its own norm."""
         weights, target = self.layout.weights(self.rows), self.layout.weights(self.target)
-        total = losses(batch, weights, target, self._net, keep).sum()
-        (gradient,) = torch.autograd.grad(total, self.rows)
+        found = losses(batch, weights, target, self._net, keep)
+        (gradient,) = torch.autograd.grad(found.sum(), self.rows)
         norm = gradient.norm(dim=1, keepdim=True)
         self.rows.grad = gradient.mul_((CLIP / (norm + 1e-6)).clamp(max=1.0))  # clip_grad_norm_
         self._optimiser.step()
         with torch.no_grad():
             self.target.lerp_(self.rows[:, : self.layout.encoder_size], 1 - self._net.ema)
+        return found.detach()
 
     def window_errors(self, x: Tensor, rows: Sequence[int]) -> Tensor:
         """Return the reconstruction error of windows (M, B, T, F) of some rows (M, B)."""
@@ -146,6 +154,23 @@ class Stack:
         self._optimiser = adamw([self.rows], self.config)
         for name, value in state.items():  # all models have made the same number of steps
             self._optimiser.state[self.rows][name] = value[rows] if value.dim() else value
+
+
+class Step:
+    """The next step of a stack: windows from the feed, dropout drawn; on CUDA, recorded."""
+
+    def __init__(self, stack: Stack, feed: Feed, members: Sequence[Member], *, tail: int) -> None:
+        self._stack, self._feed = stack, feed
+        self._dropout = Dropout(members, steps=tail, batch_size=stack.config.batch_size)
+        self._replay = Replay(self._plain, device=stack.rows.device)
+
+    def make(self) -> None:
+        """Make one step of every model."""
+        self._dropout.draw()
+        self._replay()
+
+    def _plain(self) -> Tensor:
+        return self._stack.step(self._feed.batch(), self._dropout.keep)
 
 
 class Run:

@@ -15,13 +15,65 @@ from torch import Tensor
 WARM = 3  # steps made plainly before recording: libraries load, the optimiser makes its state
 
 
-class Recorded:
-    """Calls ``step(starts)``; on CUDA, batches of ``size`` starts are replayed once recorded.
+class Replay:
+    """Calls ``step()``; on CUDA, the same work is replayed once it has been recorded.
 
-    ``step`` must read nothing but ``starts`` and tensors that stay in place, must not make the host
+    ``step`` must read and write nothing but tensors that stay in place, must not make the host
     wait, and returns one tensor, which the next call overwrites. Numbers of Python in it (a
     learning rate, the epoch) are recorded as they are: say :meth:`renew` when they change.
-    Elsewhere, for batches of another size, and with ``use=False`` it is the plain step.
+    Elsewhere, and with ``use=False``, it is the plain step.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[], Tensor],
+        *,
+        device: torch.device,
+        warm: int = WARM,
+        use: bool = True,
+    ) -> None:
+        self._step = step
+        self._left = warm
+        self.records = use and device.type == "cuda"
+        self._graph: torch.cuda.CUDAGraph | None = None
+        if self.records:
+            self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+    def __call__(self) -> Tensor:
+        """Make one step."""
+        if not self.records:
+            return self._step()
+        if self._left > 0:
+            self._left -= 1
+            return self._plainly()
+        self._graph = self._graph or self._record()
+        self._graph.replay()
+        return self._value
+
+    def renew(self) -> None:
+        """Forget the recording; the next step makes a new one."""
+        self._graph = None
+
+    def _plainly(self) -> Tensor:
+        """Make the step on the stream of the recording, as recording wants it."""
+        current = torch.cuda.current_stream(self._stream.device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            value = self._step()
+        current.wait_stream(self._stream)
+        return value
+
+    def _record(self) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self._stream):
+            self._value = self._step()
+        return graph
+
+
+class Recorded:
+    """Calls ``step(starts)``; on CUDA, batches of ``size`` starts are replayed.
+
+    The rest of :class:`Replay` holds; a batch of another size is made plainly.
     """
 
     def __init__(
@@ -34,40 +86,19 @@ class Recorded:
         use: bool = True,
     ) -> None:
         self._step = step
-        self._left = warm
-        self._use = use and device.type == "cuda"
-        self._graph: torch.cuda.CUDAGraph | None = None
-        if self._use:
-            self._starts = torch.zeros(size, dtype=torch.int64, device=device)
-            self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._replay = Replay(self._next, device=device, warm=warm, use=use)
+        self._starts = torch.zeros(size, dtype=torch.int64, device=device)
 
     def __call__(self, starts: Tensor) -> Tensor:
         """Make one step."""
-        if not self._use or len(starts) != len(self._starts):
+        if not self._replay.records or len(starts) != len(self._starts):
             return self._step(starts)
-        if self._left > 0:
-            self._left -= 1
-            return self._plainly(starts)
         self._starts.copy_(starts)
-        self._graph = self._graph or self._record()
-        self._graph.replay()
-        return self._value
+        return self._replay()
 
     def renew(self) -> None:
         """Forget the recording; the next step makes a new one."""
-        self._graph = None
+        self._replay.renew()
 
-    def _plainly(self, starts: Tensor) -> Tensor:
-        """Make the step on the stream of the recording, as recording wants it."""
-        current = torch.cuda.current_stream(starts.device)
-        self._stream.wait_stream(current)
-        with torch.cuda.stream(self._stream):
-            value = self._step(starts)
-        current.wait_stream(self._stream)
-        return value
-
-    def _record(self) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self._stream):
-            self._value = self._step(self._starts)
-        return graph
+    def _next(self) -> Tensor:
+        return self._step(self._starts)

@@ -1,0 +1,123 @@
+"""Layers of many models at once: each operation one launch, each gradient written out.
+
+Everything has a leading axis M; rows are whatever a layer does not mix. The gradients are those
+autograd would find, from fewer and larger operations: sums over rows are matrix products, the
+taps of a convolution are products of slices, and nothing is kept that the output tells as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm, pad, scaled_dot_product_attention
+
+from axonad.model.predictor import KERNEL
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return x (M, ..., I) times each model's weight (M, O, I), plus its bias (M, O)."""
+    product: Tensor = _Affine.apply(x.flatten(1, -2), weight, bias)  # type: ignore[no-untyped-call]
+    return product.view(*x.shape[:-1], -1)
+
+
+def scale(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
+    """Return x (M, ..., D) in zero mean and unit variance, times gain, plus bias (M, D)."""
+    flat = layer_norm(x, x.shape[-1:]).flatten(1, -2)
+    scaled: Tensor = _Scale.apply(flat, gain, bias)  # type: ignore[no-untyped-call]
+    return scaled.view(x.shape)
+
+
+def attend(qkv: Tensor, heads: int) -> Tensor:
+    """Return the context (M, B, T, D) of queries, keys and values side by side (M, B, T, 3 D)."""
+    shape = *qkv.shape[:3], qkv.shape[3] // 3
+    split = qkv.view(shape[0] * shape[1], shape[2], 3, heads, -1)
+    q, k, v = split.permute(2, 0, 3, 1, 4)  # each (M B, N, T, d)
+    return scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(shape)
+
+
+def convolve(z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None) -> Tensor:
+    """Return convolution, ReLU and dropout of z (M, T, B, D) at the steps all taps reach.
+
+    ``taps`` (kernel, M, in, out). Time comes before windows, so that a tap sees a slice of z and no
+    copy. ``keep`` has the shape of the result and says what dropout leaves standing; its factor is
+    for others to apply.
+    """
+    out: Tensor = _Convolve.apply(z, taps, bias, dilation, keep)  # type: ignore[no-untyped-call]
+    return out
+
+
+def with_zeros(z: Tensor, steps: int) -> Tensor:
+    """Return z (M, T, B, D) with so many steps of zeros in front."""
+    return pad(z, (0, 0, 0, 0, steps, 0))
+
+
+def sum_rows(x: Tensor) -> Tensor:
+    """Return the sum of rows (M, D) of x (M, R, D): a product, which runs faster than a sum."""
+    return torch.bmm(x.new_ones(len(x), 1, x.shape[1]), x)[:, 0]
+
+
+class _Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        product = weight.transpose(1, 2)
+        return x @ product if bias is None else torch.baddbmm(bias[:, None], x, product)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        needs_x, _, needs_bias = ctx.needs_input_grad
+        grad_weight = g.transpose(1, 2) @ x
+        return g @ weight if needs_x else None, grad_weight, sum_rows(g) if needs_bias else None
+
+
+class _Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, gain)
+        return torch.addcmul(bias[:, None], x, gain[:, None])
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, gain = ctx.saved_tensors
+        return g * gain[:, None], sum_rows(g * x), sum_rows(g)
+
+
+class _Convolve(torch.autograd.Function):
+    """The output is zero exactly where ReLU or dropout stop the gradient: it is all they keep."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None
+    ) -> Tensor:
+        seen = _seen(z, dilation)
+        out = torch.baddbmm(bias[:, None], seen[0].flatten(1, 2), taps[0])
+        for part, tap in zip(seen[1:], taps[1:], strict=True):
+            out.baddbmm_(part.flatten(1, 2), tap)
+        out = out.view_as(seen[0])
+        out.clamp_min_(0)
+        if keep is not None:
+            out.mul_(keep)
+        ctx.save_for_backward(z, taps, out)
+        ctx.dilation = dilation
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        z, taps, out = ctx.saved_tensors
+        g = torch.where(out > 0, grad, 0.0).flatten(1, 2)
+        grad_z, grad_taps = torch.zeros_like(z), torch.empty_like(taps)
+        for i, (part, place) in enumerate(
+            zip(_seen(z, ctx.dilation), _seen(grad_z, ctx.dilation), strict=True)
+        ):
+            place.flatten(1, 2).baddbmm_(g, taps[i].transpose(1, 2))
+            torch.bmm(part.flatten(1, 2).transpose(1, 2), g, out=grad_taps[i])
+        return grad_z, grad_taps, sum_rows(g), None, None
+
+
+def _seen(z: Tensor, dilation: int) -> list[Tensor]:
+    """Return what each tap sees of z (M, T, B, D), without a copy."""
+    count = z.shape[1] - (KERNEL - 1) * dilation
+    return [z[:, tap * dilation : tap * dilation + count] for tap in range(KERNEL)]
