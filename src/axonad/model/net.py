@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import relu
+from torch.nn.functional import linear, relu
 
 from axonad.model.attention import Attention
 from axonad.model.config import NetConfig
@@ -59,7 +59,13 @@ class AxonNet(nn.Module):
         """
         h, H, q = self.online(x)
         predicted = self.predictor.at_blocks(H, starts, span, generator)
-        return Output(self._decode(h, H, q), predicted, self.target.at_blocks(x, starts, span))
+        h = h + self.attention(q, H)
+        z = relu(self.widen(self.norm(h)))
+        # Narrowing and head as one product: fewer channels than widths, so less to multiply.
+        both = self.head.weight @ self.narrow.weight
+        bias = self.head.weight @ self.narrow.bias + self.head.bias
+        reconstruction = linear(h, self.head.weight, bias) + linear(z, both)
+        return Output(reconstruction, predicted, self.target.at_blocks(x, starts, span))
 
     def reconstruct(self, x: Tensor) -> Tensor:
         """Return the reconstruction alone (B, T, F)."""
