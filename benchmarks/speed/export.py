@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/speed/export.py
 
-Three ways to score the newest window of a stream: ``detector`` is what StreamScorer calls (scaling,
+Three ways to score the newest window of a stream: ``detector`` is its decision_function (scaling,
 network, standardisation), ``network`` the torch modules and terms alone, ``onnx`` one run of the
 exported file. One epoch on a simulated drive: time does not depend on the weights.
 """
