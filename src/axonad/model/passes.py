@@ -9,6 +9,7 @@ from torch import Tensor
 
 from axonad.data.windows import count_windows
 from axonad.model.buffers import Buffers
+from axonad.model.card import CardNet
 from axonad.model.folded import slide
 from axonad.model.net import AxonNet, Output
 from axonad.model.scoring import ScoringNet
@@ -16,6 +17,7 @@ from axonad.model.threads import one_thread, share_out
 from axonad.model.windows import gather_windows
 
 FEW = 8  # windows for which making a network for scoring is not worth it
+CARD_PASS = 2048  # windows at a time on a graphics card: more only takes memory
 CPU_PASS = 32  # windows at a time on one core: what they need stays in its cache
 
 Take = Callable[[int, Output, Tensor], None]
@@ -28,7 +30,9 @@ def run_passes(net: AxonNet, series: Tensor, *, batch_size: int, take: Take) -> 
     over is valid until it returns.
     """
     windows = count_windows(len(series), net.config.window)
-    if series.device.type != "cpu":
+    if series.device.type == "cuda":
+        _run_on_card(net, series, range(0, windows, CARD_PASS), take)
+    elif series.device.type != "cpu":
         _run_plainly(net, series, range(0, windows, batch_size), take)
     elif windows <= FEW:
         with one_thread():
@@ -44,6 +48,15 @@ def _run_plainly(net: AxonNet, series: Tensor, starts: range, take: Take) -> Non
     for first in starts:
         x = gather_windows(series, begins[first : first + starts.step], window)
         take(first, net(x, last=last), x)
+
+
+def _run_on_card(net: AxonNet, series: Tensor, starts: range, take: Take) -> None:
+    """Hand over large parts: starting work is what costs, and memory there is plenty."""
+    scoring = CardNet(net)
+    begins = torch.arange(starts.stop, device=series.device)
+    for first in starts:
+        x = gather_windows(series, begins[first : first + starts.step], net.config.window)
+        take(first, scoring(x), x)
 
 
 def _run_on_cores(net: AxonNet, series: Tensor, starts: range, take: Take) -> None:

@@ -20,7 +20,7 @@ from axonad.model.config import NetConfig
 from axonad.model.loss import query_distance
 from axonad.model.net import AxonNet
 from axonad.model.predictor import KERNEL
-from axonad.model.stacked_layers import affine, attend, convolve, scale, with_zeros
+from axonad.model.stacked_layers import affine, attend, convolve, cut_out, scale, with_zeros
 
 Weights = Mapping[str, Tensor]
 Keep = Sequence[Tensor]  # per layer, what dropout leaves standing (M, steps, B, D); none: all
@@ -39,6 +39,8 @@ class Layout:
         self._shapes: dict[str, Size] = {**first, **trained, LOSS: Size([2])}
         self._encoder = tuple(first)
         self.encoder_size = sum(sum(self._room(name)) for name in first)
+        behind = sum(self._room(LOSS))
+        self.loss = slice(-behind, 2 - behind)  # where the loss's own two weights lie
 
     def _room(self, name: str) -> tuple[int, int]:
         """Return how many numbers a weight has and how many stay unused behind it."""
@@ -57,18 +59,29 @@ class Layout:
         return torch.stack(rows), torch.stack(targets)
 
     def _row(self, weights: Weights, names: Sequence[str]) -> Tensor:
-        parts = [pad(weights[name].detach().flatten(), (0, self._room(name)[1])) for name in names]
+        parts = []
+        for name in names:
+            value = weights[name].detach()
+            value = value.transpose(0, 2) if value.dim() == 3 else value  # by tap, see weights
+            parts.append(pad(value.flatten(), (0, self._room(name)[1])))
         return torch.cat(parts)
 
     def weights(self, rows: Tensor) -> dict[str, Tensor]:
-        """Return views of the rows by name, each (M, ...); of target rows, the encoder's alone."""
+        """Return views of the rows by name, each (M, ...); of target rows, the encoder's alone.
+
+        In a row a convolution lies tap by tap, (taps, in, out), as ``convolve`` wants it.
+        """
         names = self._encoder if rows.shape[1] == self.encoder_size else tuple(self._shapes)
         sizes = [size for name in names for size in self._room(name)]
         parts = torch.split(rows, sizes, dim=1)[::2]  # one split: its gradient is one concatenation
-        return {
-            name: part.view(len(rows), *self._shapes[name])
-            for name, part in zip(names, parts, strict=True)
-        }
+        found = {}
+        for name, part in zip(names, parts, strict=True):
+            shape = self._shapes[name]
+            if len(shape) == 3:
+                found[name] = part.view(len(rows), *reversed(shape)).transpose(1, 3)
+            else:
+                found[name] = part.view(len(rows), *shape)
+        return found
 
     @torch.no_grad()
     def unpack(self, row: Tensor, target: Tensor, net: AxonNet) -> None:
@@ -93,8 +106,8 @@ def norm(x: Tensor, w: Weights, name: str) -> Tensor:
 
 
 def encode(x: Tensor, w: Weights) -> tuple[Tensor, Tensor]:
-    """Return h and H of the last steps of windows (M, B, T, F), each (M, B, T, D)."""
-    h = linear(x, w, "online.embed") + w["online.position"][:, None, -x.shape[2] :]
+    """Return h and H of windows (M, B, T, F), each (M, B, T, D)."""
+    h = linear(x, w, "online.embed") + w["online.position"][:, None]
     return h, norm(h, w, "online.norm")
 
 
@@ -106,30 +119,45 @@ def decode(h: Tensor, H: Tensor, w: Weights, heads: int) -> Tensor:
     return linear(h + linear(wide, w, "narrow"), w, "head")
 
 
-def predict(H: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) -> Tensor:
-    """Return predicted queries of the last steps (M, N, B, steps, d) from H (M, B, T, D).
+def predict(z: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) -> Tensor:
+    """Return predicted queries of so many steps (M, N, steps, B, d) from what they depend on.
 
-    ``keep`` holds for each layer what dropout leaves standing; its factor 1 / (1 - p) goes into the
-    weights behind it, which are far smaller than what they meet.
+    ``z`` (M, T, B, D) is H, shifted, time first; where it does not reach as far back as the
+    predictor does, zeros stand before every layer's input.
     """
     factor = 1 / (1 - config.dropout) if keep else 1.0
-    z = seen_by_predictor(H, config, steps)
-    for layer, (dilation, count) in enumerate(
-        zip(config.dilations, layer_steps(config, steps), strict=True)
-    ):
+    counts = layer_steps(config, steps)
+    for layer, (dilation, count) in enumerate(zip(config.dilations, counts, strict=True)):
         name = f"predictor.convolutions.{layer}"
-        taps = w[f"{name}.weight"].permute(3, 0, 2, 1) * (factor if layer else 1.0)
-        short = count + (KERNEL - 1) * dilation - z.shape[1]  # zeros stand before a window
+        short = count + (KERNEL - 1) * dilation - z.shape[1]
         z = with_zeros(z, short) if short else z
         kept = keep[layer] if keep else None
-        z = convolve(z, taps.contiguous(), w[f"{name}.bias"], dilation, kept)
-    z = affine(z, w["predictor.out.weight"][..., 0] * factor, w["predictor.out.bias"])
-    return split_queries(z.transpose(1, 2), config.heads)
+        taps = w[f"{name}.weight"].transpose(1, 3)
+        z = convolve(z, taps, w[f"{name}.bias"], dilation, kept, factor)
+    z = affine(z, w["predictor.out.weight"][..., 0], w["predictor.out.bias"])
+    return split_queries(z, config.heads)
 
 
-def seen_by_predictor(H: Tensor, config: NetConfig, steps: int) -> Tensor:
-    """Return what the last steps' predictions depend on, shifted, time first: (M, T, B, D)."""
+def judged_steps(config: NetConfig, plan: tuple[int, int, int]) -> tuple[int, bool]:
+    """Return how many steps of a window are predicted in training, and whether from its block on.
+
+    With one masked block per window, and room before it for all the predictor sees, they are the
+    block; otherwise the tail in which all blocks lie.
+    """
+    tail, span, blocks = plan
     reach = (KERNEL - 1) * sum(config.dilations)
+    fits = reach + config.horizon <= config.window - tail
+    return (span, True) if blocks == 1 and fits else (tail, False)
+
+
+def seen_by_predictor(H: Tensor, begins: Tensor | None, config: NetConfig, steps: int) -> Tensor:
+    """Return what ``steps`` predictions depend on, shifted, time first: (M, T, B, D).
+
+    They begin where ``begins`` (M, B) says, or are the window's last.
+    """
+    reach = (KERNEL - 1) * sum(config.dilations)
+    if begins is not None:
+        return cut_out(H, begins - reach - config.horizon, steps + reach)
     count = min(config.window, steps + reach)
     end = config.window - config.horizon
     past = H[:, :, max(0, end - count) : end].transpose(1, 2).contiguous()
@@ -144,36 +172,56 @@ def layer_steps(config: NetConfig, steps: int) -> list[int]:
     [38, 34, 26, 10]
     """
     counts = [steps]
-    for dilation in config.dilations[:0:-1]:
+    for dilation in config.dilations[:0:-1]:  # from the last layer to the second
         counts.append(min(config.window, counts[-1] + (KERNEL - 1) * dilation))
     return counts[::-1]
 
 
 def split_queries(q: Tensor, heads: int) -> Tensor:
-    """Return (M, N, B, T, d) from (M, B, T, D): heads where ``query_distance`` looks for them."""
+    """Return (M, N, T, B, d) from (M, T, B, D): heads where ``query_distance`` looks for them."""
     return q.view(*q.shape[:-1], heads, -1).permute(0, 3, 1, 2, 4)
 
 
 class Batch(NamedTuple):
     """Windows of every model; those that only fill a shorter batch up have no share in it."""
 
-    x: Tensor  # windows                                                (M, B, T, F)
-    mask: Tensor  # over the last steps: 1 on those to predict, else 0  (M, B, steps)
-    share: Tensor  # of each window in its model's mean                 (M, B)
+    x: Tensor  # windows                                             (M, B, T, F)
+    begins: Tensor | None  # of the steps to predict, None: the last (M, B)
+    mask: Tensor  # over these steps: 1 on those that count, else 0  (M, steps, B)
+    share: Tensor  # of each window in its model's mean              (M, B)
 
 
 def losses(batch: Batch, w: Weights, target: Weights, config: NetConfig, keep: Keep = ()) -> Tensor:
     """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows."""
-    steps = batch.mask.shape[2]
-    h, H = encode(batch.x, w)
-    with torch.no_grad():
-        wanted = linear(encode(batch.x[:, :, -steps:], target)[1], target, "online.query")
-    predicted = predict(H, w, config, steps, keep)
-    distance = query_distance(predicted, split_queries(wanted, config.heads))  # (M, B, steps)
+    steps = batch.mask.shape[1]
+    exact, x = batch.x.dtype, batch.x.to(w["head.weight"].dtype)
+    h, H = encode(x, w)
+    seen = seen_by_predictor(H, batch.begins, config, steps)
+    predicted = predict(seen, w, config, steps, keep)
+    wanted = target_queries(x, batch.begins, target, config, steps)
+    distance = query_distance(predicted.to(exact), wanted.to(exact))  # (M, steps, B)
     query = (distance * batch.mask).sum((1, 2)) / batch.mask.sum((1, 2))
-    error = (decode(h, H, w, config.heads) - batch.x).square().mean((2, 3))
+    error = (decode(h, H, w, config.heads).to(exact) - batch.x).square().mean((2, 3))
     parts = torch.stack([(error * batch.share).sum(1), query], dim=1)
     return ((-w[LOSS]).exp() * parts + w[LOSS]).sum(1)
+
+
+@torch.no_grad()
+def target_queries(
+    x: Tensor, begins: Tensor | None, w: Weights, config: NetConfig, steps: int
+) -> Tensor:
+    """Return target queries of the steps to predict (M, N, steps, B, d)."""
+    first = config.window - steps
+    position = w["online.position"]
+    if begins is None:
+        x = x[:, :, first:].transpose(1, 2)
+        where = position[:, first:, None]
+    else:
+        x = cut_out(x, begins, steps)
+        table = position[:, None].expand(-1, x.shape[2], -1, -1)
+        where = cut_out(table, begins, steps)
+    h = linear(x, w, "online.embed") + where
+    return split_queries(linear(norm(h, w, "online.norm"), w, "online.query"), config.heads)
 
 
 def window_errors(x: Tensor, w: Weights, config: NetConfig) -> Tensor:

@@ -37,14 +37,27 @@ def attend(qkv: Tensor, heads: int) -> Tensor:
     return scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(shape)
 
 
-def convolve(z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None) -> Tensor:
+def cut_out(z: Tensor, begins: Tensor, steps: int) -> Tensor:
+    """Return ``steps`` steps of each window of z (M, B, T, D) from its own begin on (M, B).
+
+    Time comes first in the result, (M, steps, B, D), so that a shift in time is a slice of it.
+    """
+    M, B, T, _ = z.shape
+    first = begins + T * torch.arange(M * B, device=z.device).view(M, B)
+    places = first[:, None] + torch.arange(steps, device=z.device)[:, None]  # (M, steps, B)
+    out: Tensor = _CutOut.apply(z, places)  # type: ignore[no-untyped-call]
+    return out
+
+
+def convolve(
+    z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None, factor: float
+) -> Tensor:
     """Return convolution, ReLU and dropout of z (M, T, B, D) at the steps all taps reach.
 
-    ``taps`` (kernel, M, in, out). Time comes before windows, so that a tap sees a slice of z and no
-    copy. ``keep`` has the shape of the result and says what dropout leaves standing; its factor is
-    for others to apply.
+    ``taps`` (M, kernel, in, out). ``keep``, of the result's shape, is what dropout multiplies it
+    by: 0, or ``factor``.
     """
-    out: Tensor = _Convolve.apply(z, taps, bias, dilation, keep)  # type: ignore[no-untyped-call]
+    out: Tensor = _Convolve.apply(z, taps, bias, dilation, keep, factor)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -85,36 +98,62 @@ class _Scale(torch.autograd.Function):
         return g * gain[:, None], sum_rows(g * x), sum_rows(g)
 
 
+class _CutOut(torch.autograd.Function):
+    """No step of a window is cut out twice, so its gradient is put back, not added up."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        ctx.shape = z.shape
+        rows = z.flatten(0, 2).index_select(0, places.flatten())
+        return rows.view(*places.shape, -1)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        grad = g.new_zeros(ctx.shape)
+        grad.flatten(0, 2).index_copy_(0, places.flatten(), g.flatten(0, 2))
+        return grad, None
+
+
 class _Convolve(torch.autograd.Function):
     """The output is zero exactly where ReLU or dropout stop the gradient: it is all they keep."""
 
     @staticmethod
     def forward(
-        ctx: Any, z: Tensor, taps: Tensor, bias: Tensor, dilation: int, keep: Tensor | None
+        ctx: Any,
+        z: Tensor,
+        taps: Tensor,
+        bias: Tensor,
+        dilation: int,
+        keep: Tensor | None,
+        factor: float,
     ) -> Tensor:
         seen = _seen(z, dilation)
-        out = torch.baddbmm(bias[:, None], seen[0].flatten(1, 2), taps[0])
-        for part, tap in zip(seen[1:], taps[1:], strict=True):
-            out.baddbmm_(part.flatten(1, 2), tap)
+        out = torch.baddbmm(bias[:, None], seen[0].flatten(1, 2), taps[:, 0])
+        for tap, part in enumerate(seen[1:], start=1):
+            out.baddbmm_(part.flatten(1, 2), taps[:, tap])
         out = out.view_as(seen[0])
         out.clamp_min_(0)
         if keep is not None:
             out.mul_(keep)
         ctx.save_for_backward(z, taps, out)
-        ctx.dilation = dilation
+        ctx.dilation, ctx.factor = dilation, factor
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         z, taps, out = ctx.saved_tensors
-        g = torch.where(out > 0, grad, 0.0).flatten(1, 2)
-        grad_z, grad_taps = torch.zeros_like(z), torch.empty_like(taps)
-        for i, (part, place) in enumerate(
+        g = torch.ops.aten.threshold_backward(grad, out, 0).flatten(1, 2)
+        grad_z, grad_taps = torch.empty_like(z), torch.empty_like(taps)
+        grad_z[:, out.shape[1] :] = 0
+        for tap, (part, place) in enumerate(
             zip(_seen(z, ctx.dilation), _seen(grad_z, ctx.dilation), strict=True)
         ):
-            place.flatten(1, 2).baddbmm_(g, taps[i].transpose(1, 2))
-            torch.bmm(part.flatten(1, 2).transpose(1, 2), g, out=grad_taps[i])
-        return grad_z, grad_taps, sum_rows(g), None, None
+            back, rows = taps[:, tap].transpose(1, 2), part.flatten(1, 2).transpose(1, 2)
+            place.flatten(1, 2).baddbmm_(g, back, beta=1 if tap else 0, alpha=ctx.factor)
+            grad_taps[:, tap].baddbmm_(rows, g, beta=0, alpha=ctx.factor)
+        return grad_z, grad_taps, sum_rows(g) * ctx.factor, None, None, None
 
 
 def _seen(z: Tensor, dilation: int) -> list[Tensor]:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from axonad.data.windows import count_windows
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Batch, Keep, layer_steps
+from axonad.model.stacked import Batch, Keep, judged_steps, layer_steps
 from axonad.model.windows import gather_windows
 from axonad.train.mask import draw_blocks, mask_blocks
 
@@ -44,6 +44,7 @@ class Feed:
     ) -> None:
         self._members = members
         self._plan = plan
+        self.steps, self._from_block = judged_steps(members[0].net.config, plan)
         self._window = members[0].net.config.window
         self._series = torch.cat([member.series for member in members])
         self._device = self._series.device
@@ -90,12 +91,14 @@ class Feed:
         rows = self._table[self._first + torch.minimum(self._place, self._count - 1)]
         self._place += len(self._batch)
         x = gather_windows(self._series, rows[..., 0].flatten(), self._window)
+        x = x.view(*inside.shape, *x.shape[1:])
+        share = inside / inside.sum(1, keepdim=True)
+        if self._from_block:
+            mask = inside[:, None].expand(-1, self.steps, -1)
+            return Batch(x, rows[..., 1], mask, share)
         mask = mask_blocks(rows[..., 1:].flatten(0, 1)[..., None], self._window, self._plan[1])
-        return Batch(
-            x.view(*inside.shape, *x.shape[1:]),
-            mask.view(*inside.shape, -1)[..., -self._plan[0] :] * inside[..., None],
-            inside / inside.sum(1, keepdim=True),
-        )
+        mask = mask.view(*inside.shape, -1)[..., -self.steps :] * inside[..., None]
+        return Batch(x, None, mask.transpose(1, 2), share)
 
 
 class HeldOut:
@@ -134,22 +137,27 @@ class HeldOut:
 
 
 class Dropout:
-    """What dropout leaves standing in each layer of every model, drawn from its own generator."""
+    """What dropout multiplies each layer of every model by, drawn from its own generator."""
 
-    def __init__(self, members: Sequence[Member], *, steps: int, batch_size: int) -> None:
+    def __init__(
+        self, members: Sequence[Member], *, steps: int, batch_size: int, dtype: torch.dtype
+    ) -> None:
         config = members[0].net.config
         self._generators = [member.generator for member in members]
         self._stays = 1 - config.dropout
         device = members[0].series.device
         counts = layer_steps(config, steps) if config.dropout else []
         room = sum(counts), batch_size, config.d_model
-        self._all = torch.empty(len(members), *room, dtype=torch.bool, device=device)
+        self._all = torch.empty(len(members), *room, dtype=dtype, device=device)
         self.keep: Keep = torch.split(self._all, counts, dim=1) if counts else ()
 
     def draw(self) -> None:
-        """Draw anew, into the same memory."""
+        """Draw anew, into the same memory: 0, or what makes up for the zeros."""
+        if not self.keep:
+            return
         for row, generator in zip(self._all, self._generators, strict=True):
             row.bernoulli_(self._stays, generator=generator)
+        self._all /= self._stays
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:

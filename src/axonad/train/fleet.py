@@ -15,14 +15,14 @@ from torch import Tensor
 
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Batch, Keep, Layout, losses, window_errors
+from axonad.model.stacked import LOSS, Batch, Keep, Layout, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
 from axonad.train.feed import Dropout, Feed, HeldOut, Member
 from axonad.train.graph import Replay
 from axonad.train.loop import CLIP, GPU_BATCH, MARGIN, History, TrainConfig, adamw
 from axonad.train.mask import mask_plan
-from axonad.train.precision import fast_products
+from axonad.train.precision import fast_products, step_dtype
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -53,14 +53,13 @@ def train_fleet(
     """
     runs = [Run(place, member, config) for place, member in enumerate(members)]
     stack = Stack([member.net for member in members], config)
-    plan = _plan(members[0], config)
-    feed = Feed(members, plan=plan, batch_size=config.batch_size)
+    feed = Feed(members, plan=_plan(members[0], config), batch_size=config.batch_size)
     held_out = HeldOut(members, batch_size=config.batch_size)
     for run in runs:
         feed.shuffle(run.place)
     step: Step | None = None
     while runs:
-        step = step or Step(stack, feed, [run.member for run in runs], tail=plan[0])
+        step = step or Step(stack, feed, [run.member for run in runs])
         feed.point([run.place for run in runs], [run.visited for run in runs])
         with fast_products(stack.rows.device):
             for _ in range(min(run.steps_left for run in runs)):
@@ -123,11 +122,14 @@ class Stack:
         self._net = nets[0].config
         self.rows, self.target = self.layout.pack(nets)
         self.rows.requires_grad_()
+        self.dtype = step_dtype(self.rows)
         self._optimiser = adamw([self.rows], config)
 
     def step(self, batch: Batch, keep: Keep = ()) -> Tensor:
         """Make one optimiser step of every model: its own loss, clipped by its own norm."""
-        weights, target = self.layout.weights(self.rows), self.layout.weights(self.target)
+        weights = self.layout.weights(self.rows.to(self.dtype))
+        weights[LOSS] = self.rows[:, self.layout.loss]
+        target = self.layout.weights(self.target.to(self.dtype))
         found = losses(batch, weights, target, self._net, keep)
         (gradient,) = torch.autograd.grad(found.sum(), self.rows)
         norm = gradient.norm(dim=1, keepdim=True)
@@ -159,9 +161,10 @@ class Stack:
 class Step:
     """The next step of a stack: windows from the feed, dropout drawn; on CUDA, recorded."""
 
-    def __init__(self, stack: Stack, feed: Feed, members: Sequence[Member], *, tail: int) -> None:
+    def __init__(self, stack: Stack, feed: Feed, members: Sequence[Member]) -> None:
         self._stack, self._feed = stack, feed
-        self._dropout = Dropout(members, steps=tail, batch_size=stack.config.batch_size)
+        size, dtype = stack.config.batch_size, stack.dtype
+        self._dropout = Dropout(members, steps=feed.steps, batch_size=size, dtype=dtype)
         self._replay = Replay(self._plain, device=stack.rows.device)
 
     def make(self) -> None:

@@ -1,0 +1,49 @@
+"""The network on a graphics card, for scoring: few large launches, in the numbers asked for."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from axonad.model.net import AxonNet, Output
+from axonad.model.stacked import Layout, decode, encode, predict, seen_by_predictor, target_queries
+
+
+class CardNet:
+    """The outputs of a network as it is now: what ``AxonNet`` gives, as a stack of one model.
+
+    Inside ``torch.autocast("cuda", dtype=torch.bfloat16)`` it computes in that type, with half the
+    memory traffic; otherwise as exactly as the network's own numbers are.
+    """
+
+    @torch.no_grad()
+    def __init__(self, net: AxonNet) -> None:
+        device = net.head.weight.device.type
+        self._dtype = net.head.weight.dtype
+        if torch.is_autocast_enabled(device):
+            self._dtype = torch.get_autocast_dtype(device)
+        layout = Layout(net)
+        rows, target = layout.pack([net])
+        self._config = net.config
+        self._weights = layout.weights(rows.to(self._dtype))
+        self._target = layout.weights(target.to(self._dtype))
+
+    @torch.no_grad()
+    def __call__(self, x: Tensor) -> Output:
+        """Return what a score needs of windows (B, T, F); queries of the scored steps alone."""
+        with torch.autocast(x.device.type, enabled=False):
+            found = self._outputs(x[None].to(self._dtype))
+        return Output(*(part.to(x.dtype) for part in found))
+
+    def _outputs(self, x: Tensor) -> Output:
+        config, w, last = self._config, self._weights, self._config.scored_steps
+        h, H = encode(x, w)
+        predicted = predict(seen_by_predictor(H, None, config, last), w, config, last, ())
+        target = target_queries(x, None, self._target, config, last)
+        reconstruction = decode(h, H, w, config.heads)
+        return Output(reconstruction[0], _by_window(predicted), _by_window(target))
+
+
+def _by_window(queries: Tensor) -> Tensor:
+    """Return (B, N, T, d) from (1, N, T, B, d)."""
+    return queries[0].permute(2, 0, 1, 3)
