@@ -6,9 +6,10 @@
     python scale.py --rows 400000 --channels 50       # one cell
 
 ``fit`` is one epoch, validation on the last fifth and the scores of the training series included;
-``score`` is ``decision_function``. Series longer than ``--most`` rows are timed on their first
-``--most`` rows, at a half and a quarter of those too: the exponent says how time grows with
-windows (1 is linear). What is scaled up by rows is marked ~.
+``score`` is ``decision_function``. With ``--threads 1`` on a processor time is the
+processor's own, whoever else wants the core. Series longer than ``--most`` rows are timed on
+their first ``--most`` rows, at a half and a quarter of those too: the exponent says how time grows
+with windows (1 is linear). What is scaled up by rows is marked ~.
 
 Memory is the peak above the series itself, in two parts, each measured in a process of its own:
 what passes need (the network of the defaults, on the rows timed) and what grows with the series
@@ -49,7 +50,7 @@ def peak() -> float:
 
 def measure(rows: int, channels: int, *, device: str, tiny: bool) -> dict[str, float]:
     """Fit and score one series in this process; return seconds and MiB."""
-    warm = AxonAD(epochs=1, device=device, verbose=False, **(TINY if tiny else {}))
+    warm = AxonAD(epochs=1, device=device, verbose=False, **TINY)
     X = np.random.default_rng(0).normal(size=(max(rows, 400), channels))
     warm.fit(X[:400]).decision_function(X[:400])  # what is loaded once is not the series'
     before = peak()

@@ -6,7 +6,9 @@
 
 Three times per detector: scoring one window, one epoch of ``fit`` (training, scoring the training
 series, threshold), and for AxonAD one training step of 128 windows. Every round goes through all
-of them; the median of the rounds counts. Only ratios of one run mean anything.
+of them; the median of the rounds counts. Only ratios of one run mean anything. With ``--threads 1``
+on a processor times are the processor's own; with more they are the clock's, and on a busy machine
+say more about waiting than about work.
 """
 
 from __future__ import annotations
