@@ -14,7 +14,7 @@ with windows (1 is linear). What is scaled up by rows is marked ~.
 Memory is the peak above the series itself, in two parts, each measured in a process of its own:
 what passes need (the network of the defaults, on the rows timed) and what grows with the series
 (all rows, run for real with a tiny network: results and scaled rows weigh the same for any). Their
-sum is at least the true peak. For ``cuda`` the device's own peak stands behind a plus.
+sum should not be below the true peak. For ``cuda`` the device's own peak stands behind a plus.
 """
 
 from __future__ import annotations
