@@ -15,7 +15,7 @@ def make(**changes):
     net = AxonNet(dataclasses.replace(NET, **changes)).eval()
     with torch.no_grad():
         for weight in net.parameters():
-            weight += 0.1 * torch.randn_like(weight)
+            weight.add_(0.1 * torch.randn_like(weight))
     return net, torch.randn(5, net.config.window, net.config.channels)
 
 

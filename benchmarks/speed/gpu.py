@@ -1,0 +1,189 @@
+"""What training and scoring cost on a graphics card, and what short numbers change.
+
+    cd benchmarks/speed
+    python gpu.py --csv gpu_h200.csv
+
+Times are medians after warming up, the card waited for. The naive computation (``naive.py``) is a
+straightforward loop. A step of a stack is divided by its models. Fits are whole calls of ``fit``
+on the training part of the generated vehicle stream, and of all its 80,000 rows; VUS-PR is that of
+the stream, causal. ``exact`` trains in float32 without TF32, as the naive loop does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import time
+from pathlib import Path
+
+import naive
+import numpy as np
+import torch
+from timing import timed
+
+from axonad import AxonAD
+from axonad.bench.machine import commit, describe_device
+from axonad.data.telemetry import generate_telemetry
+from axonad.metrics import evaluate
+from axonad.model.net import AxonNet
+from axonad.progress import Progress
+from axonad.score.terms import window_terms
+from axonad.train import fleet
+from axonad.train.feed import Feed, Member
+from axonad.train.seed import generator, seeded
+
+CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
+
+
+@contextlib.contextmanager
+def exact():
+    """Train in float32 throughout."""
+    kept = fleet.step_dtype, fleet.fast_products
+    fleet.step_dtype = lambda rows: rows.dtype
+    fleet.fast_products = lambda device: contextlib.nullcontext()
+    try:
+        yield
+    finally:
+        fleet.step_dtype, fleet.fast_products = kept
+
+
+def median(work, repeats: int) -> float:
+    return float(np.median([timed(work, "cuda") for _ in range(repeats)]))
+
+
+def step_ms(models: int, steps: int = 50) -> float:
+    """Return the milliseconds of a recorded step of a stack."""
+    detector = AxonAD()
+    members = []
+    for seed in range(models):
+        with seeded(seed, CUDA):
+            net = AxonNet(detector._net_config(CHANNELS)).to(CUDA)
+            series = torch.randn(4000, CHANNELS, device=CUDA)
+        members.append(Member(net, series, None, generator(seed, CUDA)))
+    config = detector._train_config()
+    stack = fleet.Stack([member.net for member in members], config)
+    feed = Feed(members, plan=fleet._plan(members[0], config), batch_size=BATCH)
+    for model in range(models):
+        feed.shuffle(model)
+    feed.point(list(range(models)), [0] * models)
+    step = fleet.Step(stack, feed, members)
+    with fleet.fast_products(CUDA):
+        for _ in range(6):
+            step.make()
+
+        def some():
+            for _ in range(steps):
+                step.make()
+
+        return median(some, 5) / steps * 1e3
+
+
+def naive_step_ms(steps: int = 30) -> float:
+    detector = AxonAD()
+    net = AxonNet(detector._net_config(CHANNELS)).to(CUDA)
+    series = torch.randn(BATCH * steps + 99, CHANNELS, device=CUDA)
+    naive.train(net, series)
+    return median(lambda: naive.train(net, series), 3) / steps * 1e3
+
+
+def training(rows: list[dict]) -> None:
+    base = naive_step_ms()
+    found = {("naive", 1): base}
+    with exact():
+        found["exact", 1] = step_ms(1)
+    found |= {
+        ("bfloat16", models): step_ms(models, 50 if models < 64 else 8) for models in (1, 16, 64)
+    }
+    for (kind, models), ms in found.items():
+        each = ms / models
+        rows.append(row("training step of 128, ms", f"{kind}, {models} models", each, base / each))
+
+
+def scoring(rows: list[dict], windows: int = 200_000) -> None:
+    net = AxonNet(AxonAD()._net_config(CHANNELS)).to(CUDA).eval()
+    series = torch.randn(windows + 99, CHANNELS, device=CUDA)
+    quiet = Progress("", 1, show=False)
+
+    def ours():
+        return window_terms(net, series, batch_size=256, progress=quiet).terms
+
+    def how_far(terms) -> str:
+        pairs = zip(reference, ("d_rec", "d_q"), strict=True)
+        far = [np.abs(terms[name] / one.double().cpu().numpy() - 1).max() for one, name in pairs]
+        return f"terms differ by up to {max(far):.1e}"
+
+    reference = naive.score(net, series)
+    base = median(lambda: naive.score(net, series), 3) / windows * 1e6
+    rows.append(row("scoring a window, us", "naive", base, 1.0))
+    bfloat16 = torch.autocast("cuda", dtype=torch.bfloat16)
+    for name, precision, cast in (
+        ("float32", "highest", contextlib.nullcontext()),
+        ("TF32", "high", contextlib.nullcontext()),
+        ("bfloat16", "highest", bfloat16),
+    ):
+        torch.set_float32_matmul_precision(precision)
+        with cast:
+            terms = ours()
+            us = median(ours, 5) / windows * 1e6
+        rows.append(row("scoring a window, us", name, us, base / us, how_far(terms)))
+    torch.set_float32_matmul_precision("highest")
+
+
+def fitting(rows: list[dict], seeds: list[int]) -> None:
+    AxonAD(device="cuda", epochs=1, verbose=False).fit(
+        np.random.default_rng(0).normal(size=(900, 19))
+    )
+    for seed in seeds:
+        stream = generate_telemetry(seed=seed)
+        train = stream.train
+        for kind, how in (("bfloat16", contextlib.nullcontext()), ("exact", exact())):
+            detector = AxonAD(device="cuda", seed=seed, verbose=False)
+            with how:
+                seconds = timed(lambda: detector.fit(train), "cuda")  # noqa: B023
+            history = detector.training_
+            scores = detector.decision_function(stream.values)[stream.train_end :]
+            found = evaluate(scores, stream.test_labels, window=100, metrics=["VUS-PR"])
+            note = f"{history.epochs} epochs, validation {min(history.validation):.5f}, "
+            note += f"VUS-PR {found['VUS-PR']:.3f}"
+            rows.append(
+                row(f"fit of {len(train)} x 19, s", f"{kind}, seed {seed}", seconds, None, note)
+            )
+    detector = AxonAD(device="cuda", verbose=False)
+    seconds = timed(lambda: detector.fit(stream.values), "cuda")
+    note = f"{detector.training_.epochs} epochs"
+    rows.append(row("fit of all 80000 x 19, s", "bfloat16", seconds, None, note))
+
+
+def row(what: str, how: str, value: float, ratio: float | None, note: str = "") -> dict:
+    line = {
+        "what": what, "how": how, "value": f"{value:.3f}",
+        "naive / this": "" if ratio is None else f"{ratio:.2f}", "note": note,
+    }  # fmt: skip
+    print("| " + " | ".join(line.values()) + " |", flush=True)
+    return line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[2024, 2025])
+    args = parser.parse_args()
+    begin, rows = time.perf_counter(), []
+    print(f"{describe_device('cuda')}, torch {torch.__version__}\n")
+    print("| what | how | value | naive / this | note |\n|---|---|---:|---:|---|")
+    training(rows)
+    scoring(rows)
+    fitting(rows, args.seeds)
+    print(f"\n{time.perf_counter() - begin:.0f} s")
+    if args.csv:
+        with args.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0], "commit", "device"])
+            writer.writeheader()
+            writer.writerows(
+                r | {"commit": commit(), "device": describe_device("cuda")} for r in rows
+            )
+
+
+if __name__ == "__main__":
+    main()
