@@ -137,9 +137,9 @@ def fitting(rows: list[dict], seeds: list[int]) -> None:
     for seed in seeds:
         stream = generate_telemetry(seed=seed)
         train = stream.train
-        for kind, how in (("bfloat16", contextlib.nullcontext()), ("exact", exact())):
+        for kind, mode in (("bfloat16", contextlib.nullcontext()), ("exact", exact())):
             detector = AxonAD(device="cuda", seed=seed, verbose=False)
-            with how:
+            with mode:
                 seconds = timed(lambda: detector.fit(train), "cuda")  # noqa: B023
             history = detector.training_
             scores = detector.decision_function(stream.values)[stream.train_end :]

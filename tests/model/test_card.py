@@ -16,6 +16,7 @@ def make(**changes):
     with torch.no_grad():
         for weight in net.parameters():
             weight.add_(0.1 * torch.randn_like(weight))
+    net.requires_grad_(False)  # as after a fit
     return net, torch.randn(5, net.config.window, net.config.channels)
 
 

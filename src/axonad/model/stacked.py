@@ -34,7 +34,7 @@ class Layout:
     """Where each weight lies in a row; the query encoder comes first, as it does in its target."""
 
     def __init__(self, net: AxonNet) -> None:
-        trained = {name: p.shape for name, p in net.named_parameters() if p.requires_grad}
+        trained = {name: p.shape for name, p in net.named_parameters() if _is_trained(name)}
         first = {name: shape for name, shape in trained.items() if name.startswith(ONLINE)}
         self._shapes: dict[str, Size] = {**first, **trained, LOSS: Size([2])}
         self._encoder = tuple(first)
@@ -88,11 +88,16 @@ class Layout:
         """Put one model's row and target row into a network."""
         weights = self.weights(row[None])
         for name, parameter in net.named_parameters():
-            if parameter.requires_grad:
+            if _is_trained(name):
                 parameter.copy_(weights[name][0])
         encoder = self.weights(target[None])
         for name, parameter in net.target.encoder.named_parameters():
             parameter.copy_(encoder[ONLINE + name][0])
+
+
+def _is_trained(name: str) -> bool:
+    """Whether a weight is one of those a gradient reaches; a fitted network no longer says so."""
+    return not name.startswith("target.")
 
 
 def linear(x: Tensor, w: Weights, name: str) -> Tensor:
