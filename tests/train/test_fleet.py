@@ -113,7 +113,7 @@ def test_losses_and_gradients_equal_the_plain_network(double, changes, last):
         assert (mask.sum(2) == 4).all()
     else:
         pytest.skip("the predictor sees further back than a block's window reaches")
-    found = stacked.losses(batch, layout.weights(rows), layout.weights(target), net)
+    found = stacked.losses(batch, rows, target, layout)
     found.sum().backward()
     gradients = layout.weights(rows.grad)
     errors = stacked.window_errors(x, layout.weights(rows), net)
@@ -140,7 +140,7 @@ def test_dropout_equals_the_plain_network_that_drops_the_same(monkeypatch, doubl
     x, mask = torch.randn(2, 5, 16, 3), torch.ones(2, 5, 16)
     keep = [(torch.rand(2, 16, 5, 16) > 0.4) / (1 - NET.dropout) for _ in NET.dilations]
     batch = Batch(x, None, mask.transpose(1, 2), torch.full((2, 5), 0.2))
-    found = stacked.losses(batch, layout.weights(rows), layout.weights(target), NET, keep)
+    found = stacked.losses(batch, rows, target, layout, keep)
     found.sum().backward()
     gradients = layout.weights(rows.grad)
     for i, net in enumerate(nets):
@@ -355,13 +355,14 @@ def test_as_good_as_separate_training():
 def test_short_numbers_train_as_well(monkeypatch):
     """What graphics cards compute with; weights, loss and validation stay exact."""
     exact = run([member(*case) for case in CASES], epochs=8)
-    monkeypatch.setattr(fleet, "step_dtype", lambda rows: torch.bfloat16)
+    short = stacked.Precision(torch.bfloat16, torch.bfloat16)
+    monkeypatch.setattr(fleet, "step_precision", lambda rows: short)
     members = [member(*case) for case in CASES]
-    short = run(members, epochs=8)
+    found = run(members, epochs=8)
     assert weights(members[0].net).dtype == torch.float32
     for place in range(len(CASES)):
-        assert short[place].validation != exact[place].validation or CASES[place][2] == 0
-        np.testing.assert_allclose(short[place].validation, exact[place].validation, rtol=0.1)
+        assert found[place].validation != exact[place].validation or CASES[place][2] == 0
+        np.testing.assert_allclose(found[place].validation, exact[place].validation, rtol=0.1)
 
 
 def test_a_model_does_not_depend_on_its_company(double):

@@ -40,7 +40,7 @@ class CardNet:
         h, H = encode(x, w)
         predicted = predict(seen_by_predictor(H, None, config, last), w, config, last, ())
         target = target_queries(x, None, self._target, config, last)
-        reconstruction = decode(h, H, w, config.heads)
+        reconstruction = decode(h, H, w, config.heads, x.dtype)
         return Output(reconstruction[0], _by_window(predicted), _by_window(target))
 
 

@@ -25,7 +25,7 @@ from axonad.model.stacked_layers import affine, attend, convolve, cut_out, scale
 Weights = Mapping[str, Tensor]
 Keep = Sequence[Tensor]  # per layer, what dropout leaves standing (M, steps, B, D); none: all
 
-ALIGN = 4  # floats: a weight begins at a multiple of 16 bytes, as fast matrix products like it
+ALIGN = 8  # numbers: a weight begins at a multiple of 16 bytes, as fast products like it
 ONLINE, LOSS = "online.", "log_variance"
 QKV = ("online.query.weight", "attention.key.weight", "attention.value.weight")
 
@@ -39,8 +39,7 @@ class Layout:
         self._shapes: dict[str, Size] = {**first, **trained, LOSS: Size([2])}
         self._encoder = tuple(first)
         self.encoder_size = sum(sum(self._room(name)) for name in first)
-        behind = sum(self._room(LOSS))
-        self.loss = slice(-behind, 2 - behind)  # where the loss's own two weights lie
+        self.config = net.config
 
     def _room(self, name: str) -> tuple[int, int]:
         """Return how many numbers a weight has and how many stay unused behind it."""
@@ -116,10 +115,10 @@ def encode(x: Tensor, w: Weights) -> tuple[Tensor, Tensor]:
     return h, norm(h, w, "online.norm")
 
 
-def decode(h: Tensor, H: Tensor, w: Weights, heads: int) -> Tensor:
-    """Return the reconstruction (M, B, T, F)."""
+def decode(h: Tensor, H: Tensor, w: Weights, heads: int, attention: torch.dtype) -> Tensor:
+    """Return the reconstruction (M, B, T, F); ``attention`` is the type it computes with."""
     qkv = affine(H, torch.cat([w[name] for name in QKV], dim=1), None)
-    h = h + linear(attend(qkv, heads), w, "attention.out")
+    h = h + linear(attend(qkv, heads, attention), w, "attention.out")
     wide = relu(linear(norm(h, w, "norm"), w, "widen"))
     return linear(h + linear(wide, w, "narrow"), w, "head")
 
@@ -196,17 +195,38 @@ class Batch(NamedTuple):
     share: Tensor  # of each window in its model's mean              (M, B)
 
 
-def losses(batch: Batch, w: Weights, target: Weights, config: NetConfig, keep: Keep = ()) -> Tensor:
-    """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows."""
-    steps = batch.mask.shape[1]
-    exact, x = batch.x.dtype, batch.x.to(w["head.weight"].dtype)
-    h, H = encode(x, w)
-    seen = seen_by_predictor(H, batch.begins, config, steps)
-    predicted = predict(seen, w, config, steps, keep)
-    wanted = target_queries(x, batch.begins, target, config, steps)
+class Precision(NamedTuple):
+    """The types of numbers of the parts that bear shorter ones than the weights have."""
+
+    attention: torch.dtype
+    queries: torch.dtype
+
+
+def losses(
+    batch: Batch,
+    rows: Tensor,
+    target: Tensor,
+    layout: Layout,
+    keep: Keep = (),
+    precision: Precision | None = None,
+) -> Tensor:
+    """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows.
+
+    ``rows`` (M, P) and ``target`` (M, Q) are the weights, as ``layout`` packs them.
+    """
+    config, steps, exact = layout.config, batch.mask.shape[1], rows.dtype
+    attention, queries = precision or Precision(exact, exact)
+    w = layout.weights(rows)
+    h, H = encode(batch.x, w)
+    error = (decode(h, H, w, config.heads, attention) - batch.x).square().mean((2, 3))
+
+    seen = seen_by_predictor(H, batch.begins, config, steps).to(queries)
+    predicted = predict(seen, layout.weights(rows.to(queries)), config, steps, keep)
+    slow = layout.weights(target.to(queries))
+    wanted = target_queries(batch.x.to(queries), batch.begins, slow, config, steps)
     distance = query_distance(predicted.to(exact), wanted.to(exact))  # (M, steps, B)
+
     query = (distance * batch.mask).sum((1, 2)) / batch.mask.sum((1, 2))
-    error = (decode(h, H, w, config.heads).to(exact) - batch.x).square().mean((2, 3))
     parts = torch.stack([(error * batch.share).sum(1), query], dim=1)
     return ((-w[LOSS]).exp() * parts + w[LOSS]).sum(1)
 
@@ -231,4 +251,4 @@ def target_queries(
 
 def window_errors(x: Tensor, w: Weights, config: NetConfig) -> Tensor:
     """Return the mean squared reconstruction error of each window (M, B)."""
-    return (decode(*encode(x, w), w, config.heads) - x).square().mean((2, 3))
+    return (decode(*encode(x, w), w, config.heads, x.dtype) - x).square().mean((2, 3))

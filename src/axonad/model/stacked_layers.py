@@ -29,12 +29,16 @@ def scale(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
     return scaled.view(x.shape)
 
 
-def attend(qkv: Tensor, heads: int) -> Tensor:
-    """Return the context (M, B, T, D) of queries, keys and values side by side (M, B, T, 3 D)."""
+def attend(qkv: Tensor, heads: int, dtype: torch.dtype) -> Tensor:
+    """Return the context (M, B, T, D) of queries, keys and values side by side (M, B, T, 3 D).
+
+    ``dtype`` is what attention itself computes with.
+    """
     shape = *qkv.shape[:3], qkv.shape[3] // 3
-    split = qkv.view(shape[0] * shape[1], shape[2], 3, heads, -1)
+    split = qkv.to(dtype).view(shape[0] * shape[1], shape[2], 3, heads, -1)
     q, k, v = split.permute(2, 0, 3, 1, 4)  # each (M B, N, T, d)
-    return scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(shape)
+    context = scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(shape)
+    return context.to(qkv.dtype)
 
 
 def cut_out(z: Tensor, begins: Tensor, steps: int) -> Tensor:

@@ -15,14 +15,14 @@ from torch import Tensor
 
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.model.stacked import LOSS, Batch, Keep, Layout, losses, window_errors
+from axonad.model.stacked import Batch, Keep, Layout, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
 from axonad.train.feed import Dropout, Feed, HeldOut, Member
 from axonad.train.graph import Replay
 from axonad.train.loop import CLIP, GPU_BATCH, MARGIN, History, TrainConfig, adamw
 from axonad.train.mask import mask_plan
-from axonad.train.precision import fast_products, step_dtype
+from axonad.train.precision import fast_products, step_precision
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -122,15 +122,12 @@ class Stack:
         self._net = nets[0].config
         self.rows, self.target = self.layout.pack(nets)
         self.rows.requires_grad_()
-        self.dtype = step_dtype(self.rows)
+        self.precision = step_precision(self.rows)
         self._optimiser = adamw([self.rows], config)
 
     def step(self, batch: Batch, keep: Keep = ()) -> Tensor:
         """Make one optimiser step of every model: its own loss, clipped by its own norm."""
-        weights = self.layout.weights(self.rows.to(self.dtype))
-        weights[LOSS] = self.rows[:, self.layout.loss]
-        target = self.layout.weights(self.target.to(self.dtype))
-        found = losses(batch, weights, target, self._net, keep)
+        found = losses(batch, self.rows, self.target, self.layout, keep, self.precision)
         (gradient,) = torch.autograd.grad(found.sum(), self.rows)
         norm = gradient.norm(dim=1, keepdim=True)
         self.rows.grad = gradient.mul_((CLIP / (norm + 1e-6)).clamp(max=1.0))  # clip_grad_norm_
@@ -163,7 +160,7 @@ class Step:
 
     def __init__(self, stack: Stack, feed: Feed, members: Sequence[Member]) -> None:
         self._stack, self._feed = stack, feed
-        size, dtype = stack.config.batch_size, stack.dtype
+        size, dtype = stack.config.batch_size, stack.precision.queries
         self._dropout = Dropout(members, steps=feed.steps, batch_size=size, dtype=dtype)
         self._replay = Replay(self._plain, device=stack.rows.device)
 
