@@ -6,7 +6,7 @@ Kept on disk (``--keep-scores``), it lets metrics be computed again without anot
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from axonad.bench.machine import (
     reset_device_memory,
 )
 from axonad.bench.sources import Subject
+from axonad.data.frames import Matrix
 from axonad.detector import Detector
 from axonad.errors import ConfigError, FileError
 
@@ -56,19 +57,37 @@ class Detection:
 
 def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detection:
     """Fit the job's detector and score its series."""
-    detector = job.make(device=device)
-    if job.protocol.name == "causal" and not detector.is_causal:
-        raise ConfigError(f"{detector!r} is not causal; run it under protocol parity")
-    scored = subject.values[subject.scored_from :]
-    training = scored if job.trained_on == "series" else subject.values[: subject.train_steps]
+    detector = make(job, device=device)
     place = _place(detector)
     reset_device_memory(place)
     with PeakMemory() as memory:
         started = time.perf_counter()
-        detector.fit(training)
-        fitted = time.perf_counter()
-        found = detector.explain(scored, blame=False)
-        ended = time.perf_counter()
+        detector.fit(training_part(job, subject))
+        seconds = time.perf_counter() - started
+        found = score(job, subject, detector, fit_seconds=seconds)
+    return replace(found, memory_mb=memory.mb, device_memory_mb=device_memory(place))
+
+
+def make(job: Job, *, device: str | None) -> Detector:
+    """Return the job's detector, unfitted; refuse one that its protocol does not allow."""
+    detector = job.make(device=device)
+    if job.protocol.name == "causal" and not detector.is_causal:
+        raise ConfigError(f"{detector!r} is not causal; run it under protocol parity")
+    return detector
+
+
+def training_part(job: Job, subject: Subject) -> Matrix:
+    """Return what the job's detector learns from."""
+    if job.trained_on == "series":
+        return subject.values[subject.scored_from :]
+    return subject.values[: subject.train_steps]
+
+
+def score(job: Job, subject: Subject, detector: Detector, *, fit_seconds: float) -> Detection:
+    """Score the job's series with its fitted detector."""
+    started = time.perf_counter()
+    found = detector.explain(subject.values[subject.scored_from :], blame=False)
+    seconds = time.perf_counter() - started
     return Detection(
         scores=found.scores,
         parts=found.components if len(found.components) > 1 else {},
@@ -76,11 +95,11 @@ def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detectio
         window=detector.history,
         scaling=str(getattr(detector, "scaling", "")),
         align=str(getattr(detector, "align", "")),
-        fit_seconds=round(fitted - started, 4),
-        score_seconds=round(ended - fitted, 4),
-        memory_mb=memory.mb,
-        device_memory_mb=device_memory(place),
-        device=describe_device(place),
+        fit_seconds=round(fit_seconds, 4),
+        score_seconds=round(seconds, 4),
+        memory_mb=None,
+        device_memory_mb=None,
+        device=describe_device(_place(detector)),
         threads=_threads(detector),
         packages=packages(),
         fingerprint=subject.fingerprint,

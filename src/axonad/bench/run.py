@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from axonad.bench import local, on_ray
+from axonad.bench import local, on_ray, together
 from axonad.bench.detection import read as read_detection
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job, important
@@ -14,7 +14,7 @@ from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
 from axonad.errors import ConfigError
 
-ENGINES = ("local", "ray")
+ENGINES = ("local", "together", "ray")
 
 
 def pending(
@@ -67,7 +67,8 @@ def run_jobs(
     if engine == "ray":
         rows = on_ray.run(jobs, setting=setting, workers=workers, address=address)
     else:
-        rows = local.run(jobs, setting=setting, workers=workers)
+        engines = {"local": local.run, "together": together.run}
+        rows = engines[engine](jobs, setting=setting, workers=workers)
     good = {row.key for row in latest(results.rows) if row.is_ok}
     with closing(rows):
         for row in rows:

@@ -48,7 +48,9 @@ def run(
     protocols: Annotated[
         list[str] | None, typer.Option("--protocol", "-p", help="Only this protocol.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    engine: Annotated[
+        str, typer.Option(help="local, together (many fits on a card) or ray.")
+    ] = "local",
     address: Annotated[
         str | None, typer.Option(help="Of a Ray cluster: auto, or ray://host:10001.")
     ] = None,
@@ -79,7 +81,7 @@ def run(
     if dry_run:
         _list(jobs)
         return
-    if device is not None and engine == "local":
+    if device is not None and engine != "ray":
         from axonad.model.device import resolve_device
 
         resolve_device(device)  # a mistake here would fail every job

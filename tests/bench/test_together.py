@@ -1,0 +1,51 @@
+"""Fitting many jobs at once gives the rows fitting each would, up to the luck of draws."""
+
+from __future__ import annotations
+
+import pytest
+
+from axonad.bench import together
+from axonad.bench.detection import read
+from axonad.bench.execute import Setting, execute
+from axonad.errors import ConfigError
+from tests.bench.jobs import make_job
+
+
+def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
+    jobs = [make_job(seed=seed) for seed in (1, 2)]
+    bad = make_job(params=make_job().params | {"window": 4000})
+    plain = make_job(detector="RandomScore", label="RandomScore", params={"seed": 1})
+    fitted = []
+    original = together.fit_many
+
+    def spy(detectors, series):
+        fitted.append(len(detectors))
+        return original(detectors, series)
+
+    monkeypatch.setattr(together, "fit_many", spy)
+    setting = Setting(device="cpu", scores=str(tmp_path))
+    rows = {row.key: row for row in together.run([*jobs, bad, plain], setting=setting, workers=1)}
+    assert fitted == [3], "all of AxonAD's, the one that fails included"
+    assert rows[bad.key].reason.startswith("InputError")
+    assert rows[plain.key].is_ok
+    for job in jobs:
+        kept = read(tmp_path / job.fit_key)
+        assert kept is not None
+        assert rows[job.key].fit_seconds == kept.fit_seconds, "the worker did not fit again"
+        alone = execute(job, Setting(device="cpu"))
+        assert rows[job.key].metrics["VUS-PR"] == pytest.approx(alone.metrics["VUS-PR"], abs=0.1)
+    list(together.run(jobs, setting=setting, workers=1))
+    assert fitted == [3], "kept scores are not made again"
+
+
+def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(together.tempfile, "tempdir", str(tmp_path))
+    (row,) = together.run([make_job()], setting=Setting(device="cpu"), workers=1)
+    assert row.is_ok
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": 3.0}, {"memory_limit": 100.0}])
+def test_one_of_many_cannot_be_limited(limit):
+    with pytest.raises(ConfigError, match="fits many jobs at once and cannot limit one"):
+        list(together.run([make_job()], setting=Setting(**limit)))
