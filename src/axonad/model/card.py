@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from axonad.model.layout import Layout
 from axonad.model.net import AxonNet, Output
-from axonad.model.stacked import Layout, decode, encode, predict, seen_by_predictor, target_queries
+from axonad.model.stacked import decode, encode, predict, seen_by_predictor, target_queries
 
 
 class CardNet:
@@ -38,12 +39,13 @@ class CardNet:
     def _outputs(self, x: Tensor) -> Output:
         config, w, last = self._config, self._weights, self._config.scored_steps
         h, H = encode(x, w)
-        predicted = predict(seen_by_predictor(H, None, config, last), w, config, last, ())
-        target = target_queries(x, None, self._target, config, last)
+        predicted = predict(seen_by_predictor(H, config, last), w, config, last, ())
+        rows, position = x[:, :, -last:].transpose(1, 2), self._target["online.position"]
+        target = target_queries(rows, position[:, -last:, None], self._target)
         reconstruction = decode(h, H, w, config.heads, x.dtype)
-        return Output(reconstruction[0], _by_window(predicted), _by_window(target))
+        return Output(reconstruction[0], self._by_window(predicted), self._by_window(target))
 
-
-def _by_window(queries: Tensor) -> Tensor:
-    """Return (B, N, T, d) from (1, N, T, B, d)."""
-    return queries[0].permute(2, 0, 1, 3)
+    def _by_window(self, queries: Tensor) -> Tensor:
+        """Return (B, N, T, d) from (1, T, B, D)."""
+        steps, windows, _ = queries.shape[1:]
+        return queries.view(steps, windows, self._config.heads, -1).permute(1, 2, 0, 3)

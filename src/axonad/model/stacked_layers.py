@@ -11,9 +11,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.linalg import vector_norm
 from torch.nn.functional import layer_norm, pad, scaled_dot_product_attention
 
 from axonad.model.predictor import KERNEL
+
+SHORTEST = 1e-12  # of a query, as in the plain loss
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -24,6 +27,8 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def scale(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
     """Return x (M, ..., D) in zero mean and unit variance, times gain, plus bias (M, D)."""
+    if len(x) == 1 and not torch.is_grad_enabled():
+        return layer_norm(x, x.shape[-1:], gain[0], bias[0])  # in one go; its gradient is slow
     flat = layer_norm(x, x.shape[-1:]).flatten(1, -2)
     scaled: Tensor = _Scale.apply(flat, gain, bias)  # type: ignore[no-untyped-call]
     return scaled.view(x.shape)
@@ -41,16 +46,27 @@ def attend(qkv: Tensor, heads: int, dtype: torch.dtype) -> Tensor:
     return context.to(qkv.dtype)
 
 
-def cut_out(z: Tensor, begins: Tensor, steps: int) -> Tensor:
-    """Return ``steps`` steps of each window of z (M, B, T, D) from its own begin on (M, B).
+def cuts(begins: Tensor, steps: int, window: int) -> Tensor:
+    """Return where ``steps`` steps of each window lie, from its own begin (M, B) on.
 
-    Time comes first in the result, (M, steps, B, D), so that a shift in time is a slice of it.
+    Rows are counted through all windows of all models; time comes first: (M, steps, B).
     """
-    M, B, T, _ = z.shape
-    first = begins + T * torch.arange(M * B, device=z.device).view(M, B)
-    places = first[:, None] + torch.arange(steps, device=z.device)[:, None]  # (M, steps, B)
+    first = torch.arange(0, begins.numel() * window, window, device=begins.device)
+    each = torch.arange(steps, device=begins.device)
+    return (begins + first.view_as(begins))[:, None] + each[:, None]
+
+
+def cut_out(z: Tensor, places: Tensor) -> Tensor:
+    """Return those rows of z (..., D), counted through all its axes but the last."""
     out: Tensor = _CutOut.apply(z, places)  # type: ignore[no-untyped-call]
     return out
+
+
+def cosine(q: Tensor, target: Tensor, heads: int) -> Tensor:
+    """Return the cosine of queries (..., D) with others, averaged over heads; only q learns."""
+    shape = *q.shape[:-1], heads, -1
+    found: Tensor = _Cosine.apply(q.view(shape), target.view(shape))  # type: ignore[no-untyped-call]
+    return found.mean((-2, -1))
 
 
 def convolve(
@@ -109,15 +125,33 @@ class _CutOut(torch.autograd.Function):
     def forward(ctx: Any, z: Tensor, places: Tensor) -> Tensor:
         ctx.save_for_backward(places)
         ctx.shape = z.shape
-        rows = z.flatten(0, 2).index_select(0, places.flatten())
+        rows = z.flatten(0, -2).index_select(0, places.flatten())
         return rows.view(*places.shape, -1)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
         (places,) = ctx.saved_tensors
         grad = g.new_zeros(ctx.shape)
-        grad.flatten(0, 2).index_copy_(0, places.flatten(), g.flatten(0, 2))
+        grad.flatten(0, -2).index_copy_(0, places.flatten(), g.flatten(0, -2))
         return grad, None
+
+
+class _Cosine(torch.autograd.Function):
+    """Cosine over the last axis, kept; its gradient for the first argument."""
+
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, target: Tensor) -> Tensor:
+        length = vector_norm(q, dim=-1, keepdim=True).clamp_min_(SHORTEST)
+        lengths = length * vector_norm(target, dim=-1, keepdim=True).clamp_min_(SHORTEST)
+        found: Tensor = (q * target).sum(-1, keepdim=True) / lengths
+        ctx.save_for_backward(q, target, length, lengths, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+        q, target, length, lengths, found = ctx.saved_tensors
+        along = q * (g * found / length.square())
+        return torch.addcmul(-along, target, g / lengths), None
 
 
 class _Convolve(torch.autograd.Function):

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from axonad.model.config import NetConfig
+from axonad.model.layout import Layout
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Batch, Keep, Layout, losses, window_errors
+from axonad.model.stacked import Batch, Keep, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
 from axonad.train.feed import Dropout, Feed, HeldOut, Member
