@@ -51,6 +51,7 @@ NEURAL: dict[str, Any] = {
 }  # fmt: skip
 QUICK: dict[str, dict[str, Any]] = {
     "AxonAD": SMALL,
+    "AxonADVariant": SMALL | {"predicts": "keys", "scores": ("d_rec", "d_pred")},
     "CNN": NEURAL | {"widths": (4,)},
     "AutoEncoder": NEURAL | {"window": 1, "hidden": (8, 2)},
     "LSTMAD": NEURAL | {"width": 4, "layers": 1},

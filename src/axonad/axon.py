@@ -25,11 +25,12 @@ from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
 from axonad.model.live import LiveNet
 from axonad.model.net import AxonNet, check_shapes
+from axonad.model.variant import make_net
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.live import KeptWindows
 from axonad.score.standardise import RobustScale, combine
-from axonad.score.terms import TERMS, WindowTerms, window_terms
+from axonad.score.terms import TERMS, Term, WindowTerms, window_terms
 from axonad.train.fit import train_net
 from axonad.train.loop import History, TrainConfig
 from axonad.train.seed import seeded
@@ -157,7 +158,7 @@ class AxonAD(Detector):
     ) -> tuple[Scaler, AxonNet, torch.Tensor, torch.Tensor | None]:
         """Return scaler, network, training and validation series, the latter scaled."""
         scaler, rows = fit_scaler(X, self.scaling, names), self._split(len(X))
-        net = AxonNet(self._net_config(X.shape[1])).to(device)
+        net = make_net(self._net_config(X.shape[1])).to(device)
         series, rest = _tensor(scaler, X[:rows], device), X[rows:]
         held_out = _tensor(scaler, rest, device) if len(rest) >= self.window else None
         return scaler, net, series, held_out
@@ -187,7 +188,7 @@ class AxonAD(Detector):
         terms = self._standardise(self._terms(X))
         return combine(terms), terms
 
-    def _live(self, before: LiveWindows | None = None) -> LiveWindows:
+    def _live(self, before: LiveWindows | None = None) -> LiveWindows | None:
         source, net = vars(self).get("_tables", (None, None))  # shared by all streams
         if source != (self._net, self.device):
             net = LiveNet(self._net, resolve_device(self.device))
@@ -209,12 +210,12 @@ class AxonAD(Detector):
         show = self.verbose and windows > 10 * SCORE_BATCH
         with Progress("scoring", windows, show=show) as progress:
             return window_terms(
-                net,
-                _tensor(self._scaler, X, device),
-                batch_size=SCORE_BATCH,
-                progress=progress,
-                channels=channels,
-            )
+                net, _tensor(self._scaler, X, device), batch_size=SCORE_BATCH,
+                progress=progress, channels=channels, table=self._term_table(),
+            )  # fmt: skip
+
+    def _term_table(self) -> Mapping[str, Term]:
+        return TERMS
 
     def _standardise(self, found: WindowTerms) -> dict[str, NDArray[np.float64]]:
         return {name: self._scales[name].apply(values) for name, values in found.terms.items()}
@@ -250,7 +251,7 @@ class AxonAD(Detector):
         return {}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        net = AxonNet(self._net_config(self.n_features_in_))
+        net = make_net(self._net_config(self.n_features_in_))
         weights = {
             key.removeprefix("net."): torch.from_numpy(value)
             for key, value in arrays.items()
@@ -262,7 +263,7 @@ class AxonAD(Detector):
         self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
         scales = {
             name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
-            for name in (*TERMS, "channels")
+            for name in (*self._term_table(), "channels")
         }
         self._channel_scale = scales.pop("channels")
         self._scales = scales

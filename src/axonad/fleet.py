@@ -137,7 +137,8 @@ def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
         net = detector._net_config(job.values.shape[1])
         groups.setdefault((net, detector._train_config(), job.device), []).append(job)
     for (net, training, device), group in groups.items():
-        parts = -(-len(group) // models_at_once(net, training.batch_size, device))
+        at_once = models_at_once(net, training.batch_size, device) if net.is_standard else 1
+        parts = -(-len(group) // at_once)
         size = -(-len(group) // parts)
         for first in range(0, len(group), size):
             yield group[first : first + size]

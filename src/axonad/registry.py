@@ -25,6 +25,11 @@ class Entry(NamedTuple):
 
 REGISTRY: tuple[Entry, ...] = (
     Entry("AxonAD", "axonad.axon:AxonAD", "reconstruction error and surprised attention queries"),
+    Entry(
+        "AxonADVariant",
+        "axonad.variants:AxonADVariant",
+        "the ablations: AxonAD that predicts, learns or scores otherwise",
+    ),
     # networks, trained on a clean prefix
     Entry(
         "AnomalyTransformer",

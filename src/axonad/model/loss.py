@@ -33,6 +33,10 @@ class WeightedLoss(nn.Module):
 
     def forward(self, output: Output, x: Tensor, mask: Tensor) -> Tensor:
         """Return the scalar to minimise."""
-        parts = torch.stack([mse_loss(output.reconstruction, x), masked_query_loss(output, mask)])
+        return self.weigh(mse_loss(output.reconstruction, x), masked_query_loss(output, mask))
+
+    def weigh(self, reconstruction: Tensor, prediction: Tensor) -> Tensor:
+        """Return the weighted sum of two losses."""
+        parts = torch.stack([reconstruction, prediction])
         weighted: Tensor = ((-self.log_variance).exp() * parts + self.log_variance).sum()
         return weighted

@@ -71,6 +71,10 @@ class AxonNet(nn.Module):
         """Return the reconstruction alone (B, T, F)."""
         return self._decode(*self.online(x))
 
+    def follow(self) -> None:
+        """Let the target follow the weights; called after every optimiser step."""
+        self.target.update(self.online)
+
     def _decode(self, h: Tensor, H: Tensor, q: Tensor) -> Tensor:
         h = h + self.attention(q, H)  # the residual stream is h, not its norm
         h = h + self.narrow(relu(self.widen(self.norm(h))))

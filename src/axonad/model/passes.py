@@ -30,7 +30,9 @@ def run_passes(net: AxonNet, series: Tensor, *, batch_size: int, take: Take) -> 
     over is valid until it returns.
     """
     windows = count_windows(len(series), net.config.window)
-    if series.device.type == "cuda":
+    if not net.config.is_standard:
+        _run_plainly(net, series, range(0, windows, batch_size), take)
+    elif series.device.type == "cuda":
         _run_on_card(net, series, range(0, windows, CARD_PASS), take)
     elif series.device.type != "cpu":
         _run_plainly(net, series, range(0, windows, batch_size), take)

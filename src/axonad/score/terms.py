@@ -7,7 +7,7 @@ queries of its last ``scored_steps`` steps only: the rest are not computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,8 @@ def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     return (1 - cosine_similarity(predicted, target, dim=-1, eps=EPS)).mean((1, 2))
 
 
-TERMS: dict[str, Callable[[Output, Tensor, NetConfig], Tensor]] = {
+Term = Callable[[Output, Tensor, NetConfig], Tensor]
+TERMS: dict[str, Term] = {
     "d_rec": reconstruction_error,
     "d_q": query_mismatch,
 }
@@ -53,19 +54,25 @@ class WindowTerms(NamedTuple):
 
 @torch.no_grad()
 def window_terms(
-    net: AxonNet, series: Tensor, *, batch_size: int, progress: Progress, channels: bool = False
+    net: AxonNet,
+    series: Tensor,
+    *,
+    batch_size: int,
+    progress: Progress,
+    channels: bool = False,
+    table: Mapping[str, Term] = TERMS,
 ) -> WindowTerms:
-    """Return every term of every window of a series (n, F)."""
+    """Return every term of the table of every window of a series (n, F)."""
     net.eval()
     windows = count_windows(len(series), net.config.window)
     # Results are allocated before the loop: small tensors kept between the large passing ones
     # would pin the allocator's memory, and a long series would grow without bound.
-    terms = {name: torch.empty(windows, device=series.device) for name in TERMS}
+    terms = {name: torch.empty(windows, device=series.device) for name in table}
     errors = torch.empty(windows if channels else 0, series.shape[1], device=series.device)
 
     def take(first: int, output: Output, x: Tensor) -> None:
         part = slice(first, first + len(x))
-        for name, term in TERMS.items():
+        for name, term in table.items():
             terms[name][part] = term(output, x, net.config)
         if channels:
             errors[part] = (output.reconstruction - x).square().mean(1)

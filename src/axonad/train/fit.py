@@ -24,9 +24,9 @@ def train_net(
     """Train ``net`` in place and return the history; wrap the call in ``seeded``.
 
     On CUDA it is a stack of one: starting kernels is the cost there, and a stack starts few, which
-    are recorded.
+    are recorded. Stacks are of the standard model alone.
     """
-    if series.device.type != "cuda":
+    if series.device.type != "cuda" or not net.config.is_standard:
         return train(net, series, validation, config, progress)
     member = Member(net, series, validation, generator(seed, series.device))
     ((_, history),) = train_fleet([member], config, progress)

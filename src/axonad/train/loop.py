@@ -13,6 +13,7 @@ from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet, Output
 from axonad.model.passes import run_passes
 from axonad.model.threads import one_thread
+from axonad.model.variant import make_loss
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
@@ -59,7 +60,7 @@ def train(
     With a validation series, training ends when its reconstruction error stops falling; without
     one, all epochs run. Reads torch's current random state; wrap the call in ``seeded``.
     """
-    loss = WeightedLoss().to(series.device)
+    loss = make_loss(net.config).to(series.device)
     optimiser = make_optimiser(net, loss, config)
     step = plain_step(net, loss, optimiser, series, config)
     patience = Patience(limit=config.patience, margin=MARGIN)
@@ -116,6 +117,7 @@ def plain_step(
     )
     tail, span, blocks = plan  # no mask lies before the tail: earlier queries would count nothing
     alone = series.device.type == "cpu" and blocks == 1 and net.predictor.room <= window - tail
+    alone = alone and net.config.is_standard
     weights = [p for group in optimiser.param_groups for p in group["params"]]
 
     def step(starts: Tensor) -> None:
@@ -133,7 +135,7 @@ def plain_step(
         with one_thread():
             torch.nn.utils.clip_grad_norm_(weights, CLIP)
             optimiser.step()
-            net.target.update(net.online)
+            net.follow()
 
     return step
 
