@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports unit test-slow format clean
+.PHONY: help setup demo paper-smoke test check lint types imports unit test-slow format clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,6 +21,9 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)  ## simulate a drive, plant faults, find them; writes demo/
 	$(BIN)/axonad demo --out demo --force
+
+paper-smoke: $(READY)  ## a miniature of the paper's experiments; writes results/paper-smoke/
+	OMP_NUM_THREADS=1 $(BIN)/axonad paper all --small --device cpu --out results/paper-smoke
 
 test: check unit  ## lint, types, import rule and tests
 

@@ -156,12 +156,16 @@ def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
 
 
 def known_suites() -> dict[str, Path]:
-    """Return the suites that have a name: those under ``benchmarks/`` here, then the package's."""
+    """Return the suites that have a name: those under ``benchmarks/`` here, then the package's.
+
+    ``benchmarks/paper/ablation/`` is called ``paper-ablation``.
+    """
     packaged = Path(str(files("axonad.bench"))) / "suites"
     checkout = Path(__file__).parents[3] / "benchmarks"
     found: dict[str, Path] = {p.stem: p for p in sorted(packaged.glob("*.toml"))}
     for folder in (checkout, Path("benchmarks")):
-        found |= {p.parent.name: p for p in sorted(folder.glob(f"*/{FILE}"))}
+        for path in sorted(folder.glob(f"**/{FILE}")):
+            found["-".join(path.parent.relative_to(folder).parts)] = path
     return found
 
 

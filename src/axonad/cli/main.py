@@ -15,6 +15,7 @@ from axonad.cli.evaluate import evaluate
 from axonad.cli.export import export
 from axonad.cli.fit import fit
 from axonad.cli.list import list_command
+from axonad.cli.paper import paper_app
 from axonad.cli.score import score
 from axonad.cli.stream import stream
 from axonad.cli.terminal import say_error
@@ -36,6 +37,7 @@ app.command()(export)
 app.command("list")(list_command)
 app.command()(demo)
 app.add_typer(bench_app, name="bench")
+app.add_typer(paper_app, name="paper")
 
 
 def _version(value: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the commands that look at rows share: which rows, and where tables and figures go."""
+"""What the commands that run suites or look at rows share: what to run, which rows, where to."""
 
 from __future__ import annotations
 
@@ -31,6 +31,32 @@ ProtocolName = Annotated[
 WindowRule = Annotated[
     str | None,
     typer.Option("--window", help="Only rows judged with this VUS window.", show_default=False),
+]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", help="Folder for the rows. Default: results/SUITE.", show_default=False
+    ),
+]
+Data = Annotated[
+    Path | None, typer.Option(help="Folder or zip with the suite's series.", show_default=False)
+]
+SeriesParts = Annotated[
+    list[str] | None, typer.Option(help="Only series with this in their name; comma or repeat.")
+]
+Seeds = Annotated[list[str] | None, typer.Option(help="Seeds in place of the suite's.")]
+Engine = Annotated[str, typer.Option(help="local, together (many fits on a card) or ray.")]
+Address = Annotated[str | None, typer.Option(help="Of a Ray cluster: auto, or ray://host:10001.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Jobs at a time. Default: one per core.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda or mps. Default: auto.")]
+TimeLimit = Annotated[float | None, typer.Option(min=0, help="Seconds per job.")]
+MemoryLimit = Annotated[float | None, typer.Option(min=1, help="MiB per job.")]
+KeepScores = Annotated[
+    bool, typer.Option("--keep-scores", help="Keep scores; with Ray, in a shared folder.")
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Run jobs again whose row is a failure.")
 ]
 
 

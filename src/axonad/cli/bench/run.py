@@ -15,9 +15,26 @@ from axonad.bench.job import Job
 from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
 from axonad.bench.run import ENGINES, check_settings, pending, run_jobs
-from axonad.bench.suite import read_suite
+from axonad.bench.suite import Suite, read_suite
 from axonad.cli.bench.live import LiveView
-from axonad.cli.bench.options import seed_numbers, words
+from axonad.cli.bench.options import (
+    Address,
+    Data,
+    Detectors,
+    Device,
+    Engine,
+    KeepScores,
+    MemoryLimit,
+    Out,
+    RetryFailed,
+    Seeds,
+    SeriesParts,
+    Split,
+    TimeLimit,
+    Workers,
+    seed_numbers,
+    words,
+)
 from axonad.cli.terminal import out
 from axonad.config import check_choice
 
@@ -26,49 +43,26 @@ SCORES = "scores"
 
 def run(
     suite: Annotated[str, typer.Argument(help="Name of a suite, its folder, or a suite.toml.")],
-    target: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder for the rows. Default: results/SUITE.", show_default=False
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder or zip with the suite's series.", show_default=False)
-    ] = None,
-    detectors: Annotated[
-        list[str] | None, typer.Option("--detectors", "-d", help="Only these; comma or repeat.")
-    ] = None,
-    series: Annotated[
-        list[str] | None, typer.Option(help="Only series with this in their name; comma or repeat.")
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Only series of this list: eval or tuning.")
-    ] = None,
-    seeds: Annotated[list[str] | None, typer.Option(help="Seeds in place of the suite's.")] = None,
+    target: Out = None,
+    data: Data = None,
+    detectors: Detectors = None,
+    series: SeriesParts = None,
+    split: Split = None,
+    seeds: Seeds = None,
     protocols: Annotated[
         list[str] | None, typer.Option("--protocol", "-p", help="Only this protocol.")
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help="local, together (many fits on a card) or ray.")
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster: auto, or ray://host:10001.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Jobs at a time. Default: one per core.")
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda or mps. Default: auto.")] = None,
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds per job.")] = None,
-    memory_limit: Annotated[float | None, typer.Option(min=1, help="MiB per job.")] = None,
-    keep_scores: Annotated[
-        bool, typer.Option("--keep-scores", help="Keep scores; with Ray, in a shared folder.")
-    ] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
+    device: Device = None,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
+    keep_scores: KeepScores = False,
     rescore: Annotated[
         bool, typer.Option("--rescore", help="Judge kept scores again, without fitting.")
     ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run jobs again whose row is a failure.")
-    ] = False,
+    retry_failed: RetryFailed = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the jobs.")] = False,
 ) -> None:
     """Run a suite; what is done already is not done again."""
@@ -81,17 +75,41 @@ def run(
     if dry_run:
         _list(jobs)
         return
+    folder = target or Path("results") / found.name
+    run_suite(
+        found, jobs, folder, engine=engine, address=address, workers=workers, device=device,
+        time_limit=time_limit, memory_limit=memory_limit, keep_scores=keep_scores,
+        rescore=rescore, retry_failed=retry_failed,
+    )  # fmt: skip
+
+
+def run_suite(
+    suite: Suite,
+    jobs: Sequence[Job],
+    folder: Path,
+    *,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+    device: str | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    keep_scores: bool = False,
+    rescore: bool = False,
+    retry_failed: bool = False,
+) -> list[Row]:
+    """Run jobs of a suite, say how it went, and return their rows; exit where none is ok."""
+    check_choice("engine", engine, ENGINES)
     if device is not None and engine != "ray":
         from axonad.model.device import resolve_device
 
         resolve_device(device)  # a mistake here would fail every job
-    folder = target or Path("results") / found.name
     kept = folder.absolute() / SCORES
     setting = Setting(
         device=device,
         scores=str(kept) if keep_scores or rescore or kept.is_dir() else None,
-        time_limit=found.time_limit if time_limit is None else time_limit,
-        memory_limit=found.memory_limit if memory_limit is None else memory_limit,
+        time_limit=suite.time_limit if time_limit is None else time_limit,
+        memory_limit=suite.memory_limit if memory_limit is None else memory_limit,
     )
     with Results(folder) as results:
         check_settings(jobs, results.rows)
@@ -111,6 +129,7 @@ def run(
     _summarise(of_jobs, folder)
     if of_jobs and not any(row.is_ok for row in of_jobs):
         raise typer.Exit(1)
+    return of_jobs
 
 
 def _follow(rows: Generator[Row], view: LiveView) -> None:

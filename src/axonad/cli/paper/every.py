@@ -1,0 +1,35 @@
+"""``axonad paper all``: every experiment, one after the other, each in its own folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from axonad.cli.bench.options import Data, Device, Engine, Workers
+from axonad.cli.paper.ablation import ABLATION
+from axonad.cli.paper.experiment import Choice, Small
+from axonad.cli.paper.sensitivity import SENSITIVITY
+
+EXPERIMENTS = (ABLATION, SENSITIVITY)
+
+
+def every(
+    target: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder with a folder for each experiment.")
+    ] = Path("results/paper"),
+    data: Data = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    device: Device = None,
+    small: Small = False,
+) -> None:
+    """Run all experiments; what is done already is not done again."""
+    for experiment in EXPERIMENTS:
+        folder = target / experiment.name
+        experiment.run(
+            Choice(
+                target=folder, data=data, engine=engine, workers=workers, device=device, small=small
+            )
+        )
