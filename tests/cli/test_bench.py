@@ -214,7 +214,10 @@ def test_transfer(run, tmp_path):  # noqa: F811
         (("run", "smoke", "--seeds", "one"), "seeds must be whole numbers"),
         (("run", "smoke", "--series", "yaw"), "no series has 'yaw' in its name"),
         (("run", "smoke", "--protocol", "parity"), "has no protocol 'parity'"),
-        (("run", "smoke", "--engine", "dask"), "engine must be one of 'local', 'ray', got 'dask'"),
+        (
+            ("run", "smoke", "--engine", "dask"),
+            "engine must be one of 'local', 'together', 'ray', got 'dask'",
+        ),
         (("run", "smoke", "--workers", "0"), "Invalid value for '--workers'"),
         (("run", "smoke", "--device", "tpu"), "device must be 'auto', 'cpu', 'cuda' or 'mps', got"),
         (("transfer", "smoke", "--among", "smoke", "--seeds", "x"), "seeds must be whole numbers"),

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from axonad.bench import local, on_ray, together
+from axonad.bench import local, on_ray
 from axonad.bench.detection import read as read_detection
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job, important
@@ -66,9 +66,12 @@ def run_jobs(
         raise ConfigError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     if engine == "ray":
         rows = on_ray.run(jobs, setting=setting, workers=workers, address=address)
+    elif engine == "together":
+        from axonad.bench import together  # with torch, which looking at rows does without
+
+        rows = together.run(jobs, setting=setting, workers=workers)
     else:
-        engines = {"local": local.run, "together": together.run}
-        rows = engines[engine](jobs, setting=setting, workers=workers)
+        rows = local.run(jobs, setting=setting, workers=workers)
     good = {row.key for row in latest(results.rows) if row.is_ok}
     with closing(rows):
         for row in rows:
