@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from axonad.errors import ConfigError
 from axonad.model.config import PREDICTS
 from axonad.model.variant import make_net
 from axonad.testing import CHECKS
+from axonad.train import fit
 from axonad.variants import AxonADVariant
 from tests.conftest import SMALL, waves
 
@@ -84,6 +87,30 @@ def test_many_at_once_fit_variants_one_by_one():
     alone = AxonADVariant(**params).fit(X)
     for detector in together:
         np.testing.assert_array_equal(detector.decision_function(X), alone.decision_function(X))
+
+
+def test_on_a_card_variants_take_the_plain_way(monkeypatch):
+    """Decided by the device's name and the configuration alone, so no card is needed to see it."""
+    card = SimpleNamespace(device=torch.device("cuda"))
+    taken = []
+    monkeypatch.setattr(fit, "train", lambda *args: taken.append("plain"))
+    monkeypatch.setattr(fit, "train_fleet", lambda *args: iter([taken.append("stack") or (0, 0)]))
+    monkeypatch.setattr(fit, "Member", lambda *args: None)
+    monkeypatch.setattr(fit, "generator", lambda *args: None)
+    for trains in ("both", "reconstruction"):
+        net = make_net(AxonADVariant(**SMALL, trains=trains)._net_config(3))
+        fit.train_net(net, card, None, None, None, seed=0)
+    assert taken == ["stack", "plain"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.gpu
+def test_a_card_scores_as_the_processor_does(change):
+    X = waves(300)
+    detector = AxonADVariant(**{**SMALL, "device": "cuda"}, **CHANGES[change]).fit(X)
+    found = detector.decision_function(X)
+    detector.set_params(device="cpu")
+    np.testing.assert_allclose(found, detector.decision_function(X), rtol=0.01, atol=0.02)
 
 
 def test_onnx_is_refused(tmp_path):
