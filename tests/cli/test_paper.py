@@ -18,6 +18,11 @@ def test_ablation_and_sensitivity_in_miniature(run, tmp_path):  # noqa: F811
     code, _, err = run("paper", "ablation", *few, "-d", labels, "--out", "a")
     assert code == 0
     assert "3 jobs were done before; 0 to do" in err
+    (tmp_path / "a/ablation.md").unlink()
+    code, shown, _ = run("paper", "ablation", "--show", "--out", "a")
+    assert code == 0
+    assert "ours, as written: predict-keys" in shown
+    assert (tmp_path / "a/ablation.md").is_file()
     code, out, _ = run("paper", "sensitivity", *few, "-d", "base,horizon-3", "--out", "s")
     assert code == 0
     assert "forecast horizon s" in out
@@ -29,6 +34,9 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     code, _, err = run("paper", "ablation", "--small", "--data", tmp_path)
     assert code == 2
     assert "--small makes its own series; leave out --data" in err
+    code, _, err = run("paper", "ablation", "--show")
+    assert code == 2
+    assert "expected rows of `axonad bench run`" in err
     code, _, err = run("paper", "ablation", "--data", tmp_path / "none.zip")
     assert code == 2
     assert "none.zip" in err

@@ -1,16 +1,15 @@
-"""``axonad paper``: the paper's experiments, its figures beside ours."""
+"""``axonad paper``: the paper's experiments, its figures beside ours. One experiment, one file."""
 
 from __future__ import annotations
 
 import typer
 
-from axonad.cli.paper.ablation import ablation
-from axonad.cli.paper.every import every
-from axonad.cli.paper.sensitivity import sensitivity
+from axonad.cli.paper.command import make_command
+from axonad.cli.paper.every import EXPERIMENTS, every
 
 paper_app = typer.Typer(
     help="Run the paper's experiments and show its figures beside ours.", no_args_is_help=True
 )
-paper_app.command()(ablation)
-paper_app.command()(sensitivity)
+for experiment in EXPERIMENTS:
+    paper_app.command(experiment.name, help=experiment.summary)(make_command(experiment))
 paper_app.command("all")(every)

@@ -9,7 +9,8 @@ import typer
 
 from axonad.cli.bench.options import Data, Device, Engine, Workers
 from axonad.cli.paper.ablation import ABLATION
-from axonad.cli.paper.experiment import Choice, Small
+from axonad.cli.paper.command import Small
+from axonad.cli.paper.experiment import Choice
 from axonad.cli.paper.sensitivity import SENSITIVITY
 
 EXPERIMENTS = (ABLATION, SENSITIVITY)
@@ -26,10 +27,7 @@ def every(
     small: Small = False,
 ) -> None:
     """Run all experiments; what is done already is not done again."""
+    options = {"engine": engine, "workers": workers, "device": device}
     for experiment in EXPERIMENTS:
         folder = target / experiment.name
-        experiment.run(
-            Choice(
-                target=folder, data=data, engine=engine, workers=workers, device=device, small=small
-            )
-        )
+        experiment.run(Choice(target=folder, data=data, small=small, options=options))

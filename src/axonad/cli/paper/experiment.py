@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
+from axonad.bench.results import read_rows
 from axonad.bench.row import Row
 from axonad.bench.suite import read_suite
-from axonad.cli.bench.options import render, seed_numbers, words, write_tables
+from axonad.cli.bench.options import choose, render, seed_numbers, words, write_tables
 from axonad.cli.bench.run import run_suite
 from axonad.cli.paper.small import shrink
 from axonad.cli.terminal import out
 from axonad.errors import InputError
 from axonad.report.table import Table
 
-Small = Annotated[
-    bool, typer.Option("--small", help="A miniature: tiny networks on a short generated drive.")
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What of an experiment to run, and how; as the options of ``axonad bench run``."""
+    """What of an experiment to run and where to; ``options`` are those of ``run_suite``."""
 
     target: Path | None = None
     data: Path | None = None
     detectors: list[str] | None = None
     series: list[str] | None = None
     seeds: list[str] | None = None
-    engine: str = "local"
-    address: str | None = None
-    workers: int | None = None
-    device: str | None = None
-    retry_failed: bool = False
     small: bool = False
+    show: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +38,16 @@ class Experiment:
 
     suite: str
     name: str
+    summary: str
     table: Callable[[list[Row]], Table]
     figures: dict[str, Callable[[Path, list[Row]], None]] = field(default_factory=dict)
 
     def run(self, choice: Choice) -> None:
-        """Run what is left of it, print the table, write table and figures beside the rows."""
+        """Run what is left of it, or nothing to ``show``; print and write what the rows give."""
+        if choice.show:
+            folder = choice.target or Path("results") / self.suite
+            self.show(choose(read_rows(folder), detectors=choice.detectors), folder)
+            return
         if choice.small and choice.data is not None:
             raise InputError("--small makes its own series; leave out --data")
         made_up = Path() if choice.small else None  # never looked into
@@ -61,11 +58,7 @@ class Experiment:
             series=words(choice.series), seeds=seed_numbers(choice.seeds),
         )  # fmt: skip
         folder = choice.target or Path("results") / suite.name
-        rows = run_suite(
-            suite, jobs, folder, engine=choice.engine, address=choice.address,
-            workers=choice.workers, device=choice.device, retry_failed=choice.retry_failed,
-        )  # fmt: skip
-        self.show(rows, folder)
+        self.show(run_suite(suite, jobs, folder, **choice.options), folder)
 
     def show(self, rows: list[Row], folder: Path) -> None:
         """Print the table and write everything rows give, over what an earlier run wrote."""
