@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 PAPER_SERIES = 20
-"""Tuning series of TSB-AD behind the paper's ablations; not all of them are public."""
+"""Tuning series of TSB-AD behind the paper's ablations."""
 
 
 @dataclass(frozen=True)
