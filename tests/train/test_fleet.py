@@ -34,14 +34,6 @@ def _seeded():
         yield
 
 
-@pytest.fixture
-def double():
-    """Double precision: rounding cannot hide a difference, nor a ReLU at its knee make one."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
 def series(rows, seed=0):
     return torch.from_numpy(waves(rows, seed=seed)).to(torch.get_default_dtype())
 

@@ -62,6 +62,8 @@ def naive_epoch(net, loss, optimiser, series, settings):
         starts = order[first : first + settings.batch_size].tolist()
         x = torch.stack([series[s : s + 16] for s in starts])
         where = torch.randint(16 - tail, 16 - span + 1, (len(x), blocks, 1))
+        if blocks == 1:
+            torch.randint(2**62, (-(-len(x) // 32),))  # each share's dropout has a seed
         mask = torch.zeros(len(x), 16)
         for b in range(len(x)):
             for block in range(blocks):
@@ -85,10 +87,11 @@ def naive_epoch(net, loss, optimiser, series, settings):
                 slow.copy_(0.9 * slow + 0.1 * fast)
 
 
-def test_an_epoch_equals_its_naive_twin():
+@pytest.mark.parametrize(("ratio", "fraction"), [(0.8, 0.3), (0.5, 0.5)])  # three blocks, one
+def test_an_epoch_equals_its_naive_twin(double, ratio, fraction):
     """Order, windows, masks, loss, clipping, AdamW with decay on everything, EMA, last batch."""
-    series = 3 * torch.from_numpy(waves(180).astype(np.float32))  # 165 windows: 64, 64, 37
-    settings = config(lr=1e-2, weight_decay=0.1, mask_ratio=0.8, block_fraction=0.3)
+    series = 3 * torch.from_numpy(waves(180))  # 165 windows: 64, 64, 37
+    settings = config(lr=1e-2, weight_decay=0.1, mask_ratio=ratio, block_fraction=fraction)
     without = dataclasses.replace(NET, dropout=0.0)  # it draws for the steps that count alone
     results = []
     for twin in (False, True):
@@ -104,7 +107,7 @@ def test_an_epoch_equals_its_naive_twin():
                 loop.train_epoch(net, step, series, 64, Progress("", 1, show=False))
         results.append([*net.state_dict().values(), loss.log_variance.detach()])
     for fast, slow in zip(*results, strict=True):
-        torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(fast, slow, rtol=1e-7, atol=1e-9)
 
 
 def test_dropout_is_on_while_training_and_off_while_scoring():

@@ -47,4 +47,5 @@ def block_gradients(
     first, *others = found
     for other in others:
         torch._foreach_add_(list(first), list(other))
-    return list(first)
+    # The fused optimiser goes through memory, so a gradient must lie in it as its weight does.
+    return [gradient.contiguous() for gradient in first]
