@@ -108,7 +108,7 @@ def test_no_jobs_no_rows(tmp_path):
     assert list(local.run([])) == []
     with (
         Results(tmp_path) as results,
-        pytest.raises(ConfigError, match="engine must be one of local, ray, got 'dask'"),
+        pytest.raises(ConfigError, match="engine must be one of local, together, ray, got 'dask'"),
     ):
         list(run_jobs([], results, engine="dask"))
 
