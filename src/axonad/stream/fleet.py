@@ -7,16 +7,15 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from axonad import modelfile
 from axonad.config import check_int
 from axonad.detector import Detector
-from axonad.errors import InputError, ModelFileError, StaleError, UnknownNameError, suggest
+from axonad.errors import InputError, StaleError, UnknownNameError, suggest
 from axonad.stream.judge import Judge, StreamResult
 from axonad.stream.lane import Lane
 from axonad.stream.rows import RowReader
+from axonad.stream.state import reading_state, write_state
 
 KIND = "axonad-fleet"
-FORMAT = 1
 LISTED = 5  # vehicles named in an error's message
 
 Vehicle = str | int
@@ -124,34 +123,25 @@ class FleetScorer:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state of all vehicles to one JSON file; :meth:`restore` continues from it."""
-        document = {
-            "kind": KIND,
-            "format": FORMAT,
-            "detector": self.detector.fingerprint,
-            "hold_limit": self.hold_limit,
-            "vehicles": [
-                [vehicle if isinstance(vehicle, str) else int(vehicle), lane.state()]
-                for vehicle, lane in self._lanes.items()
-            ],
-        }
-        modelfile.write_document(path, document, overwrite=overwrite)
+        vehicles = [
+            [vehicle if isinstance(vehicle, str) else int(vehicle), lane.state()]
+            for vehicle, lane in self._lanes.items()
+        ]
+        write_state(
+            path, {"vehicles": vehicles}, kind=KIND, detector=self.detector,
+            hold_limit=self.hold_limit, overwrite=overwrite,
+        )  # fmt: skip
 
     @classmethod
     def restore(cls, path: str | Path, detector: Detector) -> Self:
         """Return a fleet that continues where the saved one stopped, with the same scores."""
-        document = modelfile.read_document(path, kind=KIND, newest=FORMAT)
         fleet = cls(detector)
-        if document.get("detector") != detector.fingerprint:
-            raise ModelFileError(f"{path} belongs to another detector than the one given")
-        try:
-            check_int("hold_limit", document["hold_limit"], low=0)
-            fleet.hold_limit = document["hold_limit"]
+        with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
+            fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:
                 _check_vehicle(vehicle)
                 lane = fleet._lanes[vehicle] = fleet._judge.new_lane()
                 lane.restore(state)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} is damaged: {error}") from None
         return fleet
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:

@@ -10,15 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from axonad import modelfile
 from axonad.config import check_int
 from axonad.detector import Detector
-from axonad.errors import ModelFileError, StaleError
+from axonad.errors import StaleError
 from axonad.stream.judge import Judge, StreamResult
 from axonad.stream.rows import Row, RowReader
+from axonad.stream.state import reading_state, write_state
 
 KIND = "axonad-stream"
-FORMAT = 1
 BLOCK = 2_048  # rows scored at a time by push_many
 
 
@@ -101,28 +100,18 @@ class StreamScorer:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the stream's state to one JSON file; :meth:`restore` continues from it."""
-        document = {
-            "kind": KIND,
-            "format": FORMAT,
-            "detector": self.detector.fingerprint,
-            "hold_limit": self.hold_limit,
-            **self._lane.state(),
-        }
-        modelfile.write_document(path, document, overwrite=overwrite)
+        write_state(
+            path, self._lane.state(), kind=KIND, detector=self.detector,
+            hold_limit=self.hold_limit, overwrite=overwrite,
+        )  # fmt: skip
 
     @classmethod
     def restore(cls, path: str | Path, detector: Detector) -> Self:
         """Return a scorer that continues where the saved one stopped, with the same scores."""
-        document = modelfile.read_document(path, kind=KIND, newest=FORMAT)
         scorer = cls(detector)
-        if document.get("detector") != detector.fingerprint:
-            raise ModelFileError(f"{path} belongs to another detector than the one given")
-        try:
-            check_int("hold_limit", document["hold_limit"], low=0)
-            scorer.hold_limit = document["hold_limit"]
+        with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
+            scorer.hold_limit = hold_limit
             scorer._lane.restore(document)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} is damaged: {error}") from None
         return scorer
 
     def _score_block(

@@ -1,0 +1,50 @@
+"""The state of streams in a file: whose it is, how long values are held, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from axonad import modelfile
+from axonad.config import check_int
+from axonad.detector import Detector
+from axonad.errors import ModelFileError
+
+FORMAT = 1
+
+
+def write_state(
+    path: str | Path,
+    state: Mapping[str, Any],
+    *,
+    kind: str,
+    detector: Detector,
+    hold_limit: int,
+    overwrite: bool,
+) -> None:
+    """Write one JSON file."""
+    document = {
+        "kind": kind,
+        "format": FORMAT,
+        "detector": detector.fingerprint,
+        "hold_limit": hold_limit,
+        **state,
+    }
+    modelfile.write_document(path, document, overwrite=overwrite)
+
+
+@contextmanager
+def reading_state(
+    path: str | Path, *, kind: str, detector: Detector
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Hand over a file's document and hold limit; what the body cannot use is said to be damage."""
+    document = modelfile.read_document(path, kind=kind, newest=FORMAT)
+    if document.get("detector") != detector.fingerprint:
+        raise ModelFileError(f"{path} belongs to another detector than the one given")
+    try:
+        check_int("hold_limit", document["hold_limit"], low=0)
+        yield document, document["hold_limit"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path} is damaged: {error}") from None
