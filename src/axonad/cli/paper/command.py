@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from axonad.cli.bench.options import (
     KeepScores,
     MemoryLimit,
     Out,
+    ProtocolName,
     RetryFailed,
     Seeds,
     SeriesParts,
@@ -27,6 +29,14 @@ from axonad.cli.paper.experiment import Choice, Experiment
 Small = Annotated[
     bool, typer.Option("--small", help="A miniature: tiny networks on a short generated drive.")
 ]
+
+Write = Annotated[
+    Path | None,
+    typer.Option(
+        "--write", "-w", help="Folder for tables and figures. Default: beside the rows.",
+        show_default=False,
+    ),
+]  # fmt: skip
 
 Show = Annotated[
     bool, typer.Option("--show", help="Run nothing; show the rows there are. Needs no data.")
@@ -42,6 +52,8 @@ def make_command(experiment: Experiment) -> Callable[..., None]:
         detectors: Detectors = None,
         series: SeriesParts = None,
         seeds: Seeds = None,
+        protocol: ProtocolName = None,
+        write: Write = None,
         engine: Engine = "local",
         address: Address = None,
         workers: Workers = None,
@@ -61,7 +73,7 @@ def make_command(experiment: Experiment) -> Callable[..., None]:
         experiment.run(
             Choice(
                 target=target, data=data, detectors=detectors, series=series, seeds=seeds,
-                small=small, show=show, options=options,
+                protocol=protocol, write=write, small=small, show=show, options=options,
             )
         )  # fmt: skip
 
