@@ -6,17 +6,14 @@ are two lines of ours: what was run, and what is written.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-
-import numpy as np
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.report.grid import Grid, collect
 from axonad.report.paper_figures import PAPER_SERIES, Spread, paper_ablation
-from axonad.report.statistics import Summary, summarise_grid
+from axonad.report.statistics import Summary, mean_difference, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
 from axonad.report.tables import MISSING, PAPER_METRICS, SERIES, note_gaps
 
@@ -112,13 +109,4 @@ def _our_cells(columns: Mapping[str, Mapping[str, Summary]], grid: Grid, label: 
     found = [columns[metric][label] for metric in PAPER_METRICS]
     cells = [Cell(summary.mean, (summary.std,)) for summary in found]
     count = columns["VUS-PR"][label]
-    return *cells, _to_base(grid, label), count.series, count.missing
-
-
-def _to_base(grid: Grid, label: str) -> float:
-    """Return the mean difference to base on common series, or NaN."""
-    if BASE not in grid.names:
-        return math.nan
-    difference = grid.of(label) - grid.of(BASE)
-    there = difference[~np.isnan(difference)]
-    return float(there.mean()) if there.size else math.nan
+    return *cells, mean_difference(grid, label, BASE), count.series, count.missing

@@ -17,6 +17,7 @@ from axonad.bench.row import Row
 from axonad.report.comparisons import compare_published
 from axonad.report.figures import check_format, load_pyplot, save_figure
 from axonad.report.grid import collect
+from axonad.report.paper_figures import PaperPair
 from axonad.report.statistics import Comparison, compare, summarise
 
 if TYPE_CHECKING:
@@ -29,9 +30,18 @@ _SHORTEST = 1e-3  # seconds: below this a logarithmic axis says nothing
 
 
 def draw_pairwise(
-    path: Path, *, rows: Iterable[Row], reference: str, metric: str = "VUS-PR"
+    path: Path,
+    *,
+    rows: Iterable[Row],
+    reference: str,
+    metric: str = "VUS-PR",
+    published: Mapping[str, PaperPair] | None = None,
+    note: str = "",
 ) -> None:
-    """Draw wins and losses of every detector against the reference, and median differences."""
+    """Draw wins and losses of every detector against the reference, and median differences.
+
+    ``published`` are the paper's, marked beside ours; ``note`` follows the setting.
+    """
     check_format(path)
     rows = list(rows)
     compared = compare(rows, reference=reference, metric=metric)
@@ -45,13 +55,31 @@ def draw_pairwise(
     medians = [c.median_delta for c in found]
     right.hlines(y, 0, medians, color=BLUE, alpha=0.5, linewidth=2)
     right.plot(medians, y, "o", color=BLUE, markersize=5)
+    _mark_published(left, right, found, published or {})
     right.axvline(0, color="black", linewidth=0.8, linestyle="--")
     right.set_xlabel(f"median {metric} difference\n(negative: {name} is better)", fontsize=9)
     title = f"{metric}: every detector against {name}"
     if absent:
         title += f"; not shown, for want of series: {', '.join(absent)}"
-    _finish(figure, title, collect(rows, metric=metric).setting)
+    _finish(figure, title, collect(rows, metric=metric).setting + note)
     save_figure(figure, path)
+
+
+def _mark_published(
+    left: Axes, right: Axes, found: Sequence[Comparison], published: Mapping[str, PaperPair]
+) -> None:
+    """Mark the paper's share of wins, scaled to our series, and its median difference."""
+    known = [
+        (y, c.series, published[c.baseline]) for y, c in enumerate(found) if c.baseline in published
+    ]
+    if not known:
+        return
+    y = [place for place, _, _ in known]
+    wins = [series * pair.win_rate for _, series, pair in known]
+    style: dict[str, Any] = {"color": "black", "linestyle": "none"}
+    left.plot(wins, y, marker="|", ms=9, mew=1.8, label="paper: share of wins", **style)
+    medians = [pair.median for _, _, pair in known]
+    right.plot(medians, y, marker="D", ms=5, mfc="none", label="paper: median", **style)
 
 
 def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
@@ -161,4 +189,4 @@ def _list_names(axis: Axes, names: list[str]) -> None:
 
 def _finish(figure: Any, title: str, setting: str) -> None:
     figure.suptitle(f"{title}\n{setting}", fontsize=9)
-    figure.legend(loc="outside lower left", ncols=3, fontsize=8, frameon=False)
+    figure.legend(loc="outside lower left", ncols=5, fontsize=8, frameon=False)

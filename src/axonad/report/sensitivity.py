@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
@@ -16,6 +15,7 @@ from axonad.report.figures import check_format, load_pyplot, save_figure
 from axonad.report.grid import check_rows, describe
 from axonad.report.paper_figures import paper_sensitivity
 from axonad.report.plots import MARKERS, PALETTE
+from axonad.report.seeds import Runs, common_runs, seed_means
 from axonad.report.table import Cell, Column, Line, Table
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ SWEPT = {
     "tail": "tail length k",
     "window": "window length T",
 }
-Runs = dict[int, dict[str, float]]  # seed → series → value
 METRICS = ("AUC-PR", "VUS-PR", "Range-F1")
 """What the paper's figure shows."""
 
@@ -56,26 +55,14 @@ def sensitivity(rows: Iterable[Row], *, parameter: str, metric: str) -> list[Poi
         number = row.value(metric) if row.is_ok else None
         if number is not None:
             runs.setdefault(row.seed, {})[row.series] = number
-    kept = _common(list(found.values()))
+    kept = common_runs(list(found.values()))
     if len(found) < 2 or not kept:
         return []
     return [_point(value, found[value], kept) for value in sorted(found)]
 
 
-def _common(values: Sequence[Runs]) -> dict[int, set[str]]:
-    """Return the seeds that all values have, and the series of each to average over."""
-    seeds = set.intersection(*(set(runs) for runs in values)) if values else set()
-    kept = {seed: set.intersection(*(set(runs[seed]) for runs in values)) for seed in sorted(seeds)}
-    if len(set().union(*kept.values())) < sum(len(series) for series in kept.values()):
-        # Series that several seeds share; otherwise each seed generated its own.
-        kept = dict.fromkeys(kept, set.intersection(*kept.values()))
-    return {seed: series for seed, series in kept.items() if series}
-
-
 def _point(value: int, runs: Runs, kept: Mapping[int, set[str]]) -> Point:
-    means: NDArray[np.float64] = np.array(
-        [np.mean([runs[seed][name] for name in sorted(series)]) for seed, series in kept.items()]
-    )
+    means = seed_means(runs, kept)
     std = float(means.std(ddof=1)) if means.size > 1 else math.nan
     series = len(set.union(*kept.values()))
     return Point(value, float(means.mean()), std, series, means.size)

@@ -83,6 +83,14 @@ def dataset_means(values: FloatArray, *, datasets: Sequence[str]) -> dict[str, f
     return {str(d): float(values[there & (of == d)].mean()) for d in np.unique(of[there])}
 
 
+def mean_difference(grid: Grid, name: str, reference: str) -> float:
+    """Return a line's mean difference to the reference on the series both have, or NaN."""
+    if name not in grid.names or reference not in grid.names:
+        return math.nan
+    deltas = _pair(grid, name, reference).deltas
+    return float(deltas.mean()) if deltas.size else math.nan
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pair:
     """Two lines on the series both have; ``left_out`` counts the series one of them lacks."""

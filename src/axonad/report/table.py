@@ -42,11 +42,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value; its deviation or interval, if the column has such; a mark that a note explains."""
+    """A value; its deviation or interval, if the column has such; a mark that a note explains.
+
+    One that is not ``ranked`` is never the best of its column.
+    """
 
     value: Value = None
     extra: tuple[float, ...] = ()
     mark: str = ""
+    ranked: bool = True
 
 
 Line = tuple[Cell | Value, ...]
@@ -55,6 +59,8 @@ Line = tuple[Cell | Value, ...]
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """Rows of cells under headings, with a title and notes.
+
+    ``among`` is the heading of a column: the best is found among the rows that are alike in it.
 
     >>> table = Table(
     ...     title="Scores",
@@ -72,6 +78,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Line, ...]
     notes: tuple[str, ...] = field(default=())
+    among: str = ""
 
     def headings(self) -> list[str]:
         """Return the headings as they are shown."""
@@ -160,15 +167,19 @@ class Table:
         how = self.columns[column]
         if not how.best:
             return set()
-        numbers = {
-            i: round(value, how.digits)
-            for i, row in enumerate(self._cells())
-            if not isinstance(value := row[column].value, str | None) and not math.isnan(value)
-        }
-        ranked = sorted(set(numbers.values()), reverse=how.best == "max")
-        if len(ranked) < 2 or place >= len(ranked):
-            return set()
-        return {i for i, number in numbers.items() if number == ranked[place]}
+        group = self.headings().index(self.among) if self.among else None
+        groups: dict[Value, dict[int, float]] = {}
+        for i, row in enumerate(self._cells()):
+            value = row[column].value
+            if row[column].ranked and not isinstance(value, str | None) and not math.isnan(value):
+                of = None if group is None else row[group].value
+                groups.setdefault(of, {})[i] = round(value, how.digits)
+        found: set[int] = set()
+        for numbers in groups.values():
+            ranked = sorted(set(numbers.values()), reverse=how.best == "max")
+            if len(ranked) > max(1, place):
+                found |= {i for i, number in numbers.items() if number == ranked[place]}
+        return found
 
 
 def show(column: Column, cell: Cell) -> str:

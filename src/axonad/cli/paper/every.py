@@ -12,8 +12,10 @@ from axonad.cli.paper.ablation import ABLATION
 from axonad.cli.paper.command import Small
 from axonad.cli.paper.experiment import Choice
 from axonad.cli.paper.sensitivity import SENSITIVITY
+from axonad.cli.paper.table1 import TABLE1
+from axonad.cli.paper.table2 import TABLE2
 
-EXPERIMENTS = (ABLATION, SENSITIVITY)
+EXPERIMENTS = (TABLE1, TABLE2, ABLATION, SENSITIVITY)
 
 
 def every(

@@ -68,7 +68,7 @@ class Experiment:
             raise InputError("--small makes its own series; leave out --data")
         made_up = Path() if choice.small else None  # never looked into
         suite = read_suite(self.suite, data=choice.data or made_up)
-        suite = shrink(suite, few=self.few) if choice.small else suite
+        suite = shrink(suite, few=() if choice.detectors else self.few) if choice.small else suite
         jobs = suite.jobs(
             detectors=words(choice.detectors, known={e.title for e in suite.detectors}),
             series=words(choice.series), seeds=seed_numbers(choice.seeds),

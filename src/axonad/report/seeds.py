@@ -1,0 +1,28 @@
+"""What the seed of a fit changes: means over the same series, one for each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Runs = dict[int, dict[str, float]]
+"""Seed → series → value."""
+
+
+def common_runs(values: Sequence[Runs]) -> dict[int, set[str]]:
+    """Return the seeds that all have, and the series of each to average over."""
+    seeds = set.intersection(*(set(runs) for runs in values)) if values else set()
+    kept = {seed: set.intersection(*(set(runs[seed]) for runs in values)) for seed in sorted(seeds)}
+    if len(set().union(*kept.values())) < sum(len(series) for series in kept.values()):
+        # Series that several seeds share; otherwise each seed generated its own.
+        kept = dict.fromkeys(kept, set.intersection(*kept.values()))
+    return {seed: series for seed, series in kept.items() if series}
+
+
+def seed_means(runs: Runs, kept: Mapping[int, set[str]]) -> NDArray[np.float64]:
+    """Return the mean over series of every seed."""
+    return np.array(
+        [np.mean([runs[seed][name] for name in sorted(series)]) for seed, series in kept.items()]
+    )
