@@ -64,7 +64,7 @@ def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: 
     )  # fmt: skip
 
 
-def draw_paper_pairs(path: Path, *, rows: Iterable[Row], protocol: str) -> None:
+def draw_paper_pairs(path: Path, rows: Iterable[Row], *, protocol: str) -> None:
     """Draw Figure 5 under a protocol: wins, losses and median differences in AUC-PR.
 
     Only detectors with all series are drawn; the paper's numbers are marked beside ours.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
 from axonad.report.paper_scores import telemetry_paper_table
+from axonad.report.split import draw_split, split_table
 
 FEW = ("AxonAD", "USAD", "PCA", "IForest", "CrossChannelRidge")
 """A miniature's detectors: ours, a network, two classical ones, one the paper does not have."""
@@ -13,5 +14,7 @@ TABLE1 = Experiment(
     name="table1",
     summary="Run all detectors on generated telemetry; the paper's table beside ours.",
     table=telemetry_paper_table,
+    more={"split": split_table},
+    figures={"split": draw_split},
     few=FEW,
 )

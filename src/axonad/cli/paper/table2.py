@@ -21,9 +21,7 @@ TABLE2 = Experiment(
         for protocol in PROTOCOLS
     },
     figures={
-        f"figure5-{protocol}": lambda path, rows, protocol=protocol: draw_paper_pairs(
-            path, rows=rows, protocol=protocol
-        )
+        f"figure5-{protocol}": partial(draw_paper_pairs, protocol=protocol)
         for protocol in PROTOCOLS
     },
     split="eval",
