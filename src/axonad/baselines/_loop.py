@@ -61,12 +61,13 @@ def train_network(
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     step = _Step(net, loss, optimiser, series, config)
+    judge = None if held_out is None else HeldOut(net, loss, held_out, config)
     for epoch in range(1, config.epochs + 1):
         error = _train_epoch(step, epoch, progress)
         schedule.step()
         history.epochs = history.kept_epoch = epoch
-        if held_out is not None:
-            error = held_out_loss(net, loss, held_out, config, epoch)
+        if judge is not None:
+            error = judge(epoch)
             history.validation.append(error)
         progress.describe(f"epoch {epoch}, loss {error:.4g}")
         if config.restore_best:
@@ -127,24 +128,32 @@ def _train_epoch(step: _Step, epoch: int, progress: Progress) -> float:
     return float(total / count)
 
 
-@torch.no_grad()
-def held_out_loss(
-    net: nn.Module, loss: Loss, series: Tensor, config: LoopConfig, epoch: int
-) -> float:
-    """Return the loss on the windows of a series, in evaluation mode, averaged over batches."""
-    net.eval()
+class HeldOut:
+    """The loss on the windows of a series, in evaluation mode, averaged over batches."""
 
-    def value(starts: Tensor) -> Tensor:
-        return loss(net, gather_windows(series, starts, config.rows), epoch)
+    def __init__(self, net: nn.Module, loss: Loss, series: Tensor, config: LoopConfig) -> None:
+        self._net, self._loss, self._series, self._rows = net, loss, series, config.rows
+        self._epoch = 0
+        self._parts = torch.split(
+            torch.arange(count_windows(len(series), config.rows), device=series.device),
+            config.batch_size,
+        )
+        self._judge = Recorded(
+            self._value, size=config.batch_size, device=series.device, warm=1, use=config.recorded
+        )
 
-    size, use = config.batch_size, config.recorded
-    judge = Recorded(value, size=size, device=series.device, warm=1, use=use)
-    starts = torch.arange(count_windows(len(series), config.rows), device=series.device)
-    parts = torch.split(starts, size)
-    losses = torch.empty(len(parts), device=series.device)
-    for i, part in enumerate(parts):
-        losses[i] = judge(part)
-    return float(losses.mean())
+    @torch.no_grad()
+    def __call__(self, epoch: int) -> float:
+        self._epoch = epoch
+        self._judge.renew()
+        self._net.eval()
+        losses = torch.empty(len(self._parts), device=self._series.device)
+        for i, part in enumerate(self._parts):
+            losses[i] = self._judge(part)
+        return float(losses.mean())
+
+    def _value(self, starts: Tensor) -> Tensor:
+        return self._loss(self._net, gather_windows(self._series, starts, self._rows), self._epoch)
 
 
 def batches(order: Tensor, size: int) -> Iterator[Tensor]:

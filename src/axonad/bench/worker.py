@@ -115,7 +115,10 @@ class Worker:
                 reason = f"took more memory than the limit of {limits.memory_limit:g} MiB"
                 self._kill()
                 return failure(job, status="memory", reason=reason)
-        row: Row = self._connection.recv()
+        row: Row
+        row, spoiled = self._connection.recv()
+        if spoiled:
+            self._kill()
         return row
 
     def _rise(self) -> float:
@@ -169,7 +172,8 @@ def serve(connection: Any) -> None:
                 subject = known[1]
             except Exception:  # execute meets it again and makes a row of it
                 subject = None
-        connection.send(execute(job, setting, subject=subject))
+        row = execute(job, setting, subject=subject)
+        connection.send((row, _spoiled(row)))
         _tidy()
 
 
@@ -183,6 +187,12 @@ def _warm_up(setting: Setting) -> None:
     optimiser = torch.optim.AdamW([weight])
     weight.sum().backward()  # type: ignore[no-untyped-call]
     optimiser.step()
+
+
+def _spoiled(row: Row) -> bool:
+    """Return whether a failure may have left a card's state broken for the next job."""
+    torch = sys.modules.get("torch")
+    return not row.is_ok and torch is not None and bool(torch.cuda.is_initialized())
 
 
 def _tidy() -> None:

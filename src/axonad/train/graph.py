@@ -36,6 +36,7 @@ class Replay:
         self._left = warm
         self.records = use and device.type == "cuda"
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._stale = False
         if self.records:
             self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
@@ -46,13 +47,15 @@ class Replay:
         if self._left > 0:
             self._left -= 1
             return self._plainly()
-        self._graph = self._graph or self._record()
+        if self._graph is None or self._stale:
+            self._graph = self._record(self._graph)
+            self._stale = False
         self._graph.replay()
         return self._value
 
     def renew(self) -> None:
         """Forget the recording; the next step makes a new one."""
-        self._graph = None
+        self._stale = True
 
     def _plainly(self) -> Tensor:
         """Make the step on the stream of the recording, as recording wants it."""
@@ -63,9 +66,11 @@ class Replay:
         current.wait_stream(self._stream)
         return value
 
-    def _record(self) -> torch.cuda.CUDAGraph:
+    def _record(self, before: torch.cuda.CUDAGraph | None) -> torch.cuda.CUDAGraph:
+        """Record the step in the memory of the recording before, which is not replayed again."""
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self._stream):
+        pool = None if before is None else before.pool()
+        with torch.cuda.graph(graph, stream=self._stream, pool=pool):
             self._value = self._step()
         return graph
 
