@@ -109,6 +109,15 @@ def _spreads(name: str, key: str) -> dict[str, dict[str, Spread]]:
     }
 
 
+def paper_diagnostics() -> dict[str, float]:
+    """Return what the paragraph on mechanistic diagnostics says; counts as shares of 20 series.
+
+    >>> paper_diagnostics()["kl spearman median"]
+    0.677
+    """
+    return {line["name"]: float(line["value"]) for line in _read("diagnostics.csv")}
+
+
 def _read(name: str) -> list[dict[str, str]]:
     text = (files("axonad.report") / "paper" / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

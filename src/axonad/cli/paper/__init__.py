@@ -6,10 +6,12 @@ import typer
 
 from axonad.cli.paper.command import make_command
 from axonad.cli.paper.every import EXPERIMENTS, every
+from axonad.cli.paper.experiment import Experiment
 
 paper_app = typer.Typer(
     help="Run the paper's experiments and show its figures beside ours.", no_args_is_help=True
 )
 for experiment in EXPERIMENTS:
-    paper_app.command(experiment.name, help=experiment.summary)(make_command(experiment))
+    command = make_command(experiment) if isinstance(experiment, Experiment) else experiment.command
+    paper_app.command(experiment.name, help=experiment.summary)(command)
 paper_app.command("all")(every)

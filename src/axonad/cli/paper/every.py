@@ -10,12 +10,16 @@ import typer
 from axonad.cli.bench.options import Data, Device, Engine, Workers
 from axonad.cli.paper.ablation import ABLATION
 from axonad.cli.paper.command import Small
-from axonad.cli.paper.experiment import Choice
+from axonad.cli.paper.diagnostics import DIAGNOSTICS
+from axonad.cli.paper.experiment import Choice, Experiment, OwnExperiment
 from axonad.cli.paper.sensitivity import SENSITIVITY
 from axonad.cli.paper.table1 import TABLE1
 from axonad.cli.paper.table2 import TABLE2
 
-EXPERIMENTS = (TABLE1, TABLE2, ABLATION, SENSITIVITY)
+EXPERIMENTS: tuple[Experiment | OwnExperiment, ...] = (
+    TABLE1, TABLE2, ABLATION, SENSITIVITY,
+    DIAGNOSTICS,
+)  # fmt: skip
 
 
 def every(
@@ -32,4 +36,5 @@ def every(
     options = {"engine": engine, "workers": workers, "device": device}
     for experiment in EXPERIMENTS:
         folder = target / experiment.name
-        experiment.run(Choice(target=folder, data=data, small=small, options=options))
+        given = None if getattr(experiment, "generated", False) else data
+        experiment.run(Choice(target=folder, data=given, small=small, options=options))

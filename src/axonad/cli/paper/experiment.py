@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from axonad.bench.results import read_rows
 from axonad.bench.row import Row
 from axonad.bench.suite import read_suite
-from axonad.cli.bench.options import choose, render, seed_numbers, words, write_tables
+from axonad.cli.bench.options import choose, seed_numbers, words
 from axonad.cli.bench.run import run_suite
+from axonad.cli.paper.publish import publish
 from axonad.cli.paper.small import shrink
-from axonad.cli.terminal import out
-from axonad.errors import AxonADError, InputError
+from axonad.errors import InputError
 from axonad.report.table import Table
 
 
@@ -38,13 +39,36 @@ class Choice:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+class OwnExperiment(Protocol):
+    """An experiment that is no suite of the bench: it brings its command along."""
+
+    @property
+    def name(self) -> str:
+        """The command's name."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """What the command is for."""
+        ...
+
+    def run(self, choice: Choice) -> None:
+        """Run what is left of it, or nothing to ``show``; print and write what there is."""
+        ...
+
+    @property
+    def command(self) -> Callable[..., None]:
+        """The function that runs it from the command line."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """A suite, the table its rows make, and the tables and figures they give by name.
 
     ``table`` is printed; what of ``more`` and ``figures`` the rows cannot give is said, with the
     reason. ``split`` is the list of series it is about, ``workers`` the jobs at a time unless the
-    user says, ``few`` the detectors of its miniature.
+    user says, ``few`` the detectors of its miniature; one that is ``generated`` takes no data.
     """
 
     suite: str
@@ -56,6 +80,7 @@ class Experiment:
     split: str | None = None
     workers: int | None = None
     few: tuple[str, ...] = ()
+    generated: bool = False
 
     def run(self, choice: Choice) -> None:
         """Run what is left of it, or nothing to ``show``; print and write what the rows give."""
@@ -66,7 +91,7 @@ class Experiment:
             return
         if choice.small and choice.data is not None:
             raise InputError("--small makes its own series; leave out --data")
-        made_up = Path() if choice.small else None  # never looked into
+        made_up = Path() if choice.small and not self.generated else None  # never looked into
         suite = read_suite(self.suite, data=choice.data or made_up)
         suite = shrink(suite, few=() if choice.detectors else self.few) if choice.small else suite
         jobs = suite.jobs(
@@ -76,7 +101,8 @@ class Experiment:
         )  # fmt: skip
         folder = choice.target or Path("results") / suite.name
         options = dict(choice.options)
-        options["workers"] = options.get("workers") or self.workers
+        if not choice.small:  # whose times say nothing
+            options["workers"] = options.get("workers") or self.workers
         self.show(run_suite(suite, jobs, folder, **options), choice.write or folder)
 
     def _about(self, rows: list[Row], folder: Path) -> list[Row]:
@@ -88,27 +114,13 @@ class Experiment:
 
     def show(self, rows: list[Row], folder: Path) -> None:
         """Print the table and write everything rows give, over what an earlier run wrote."""
-        console = out()
-        table = self.table(rows)
-        console.print(render(table, "text"), markup=False)
-        tables, missing = {self.name: table}, {}
-        for name, make in self.more.items():
-            try:
-                tables[name] = make(rows)
-            except AxonADError as error:
-                missing[f"table {name}"] = error
-        write_tables(folder, tables, force=True)
-        drawn = []
-        for name, draw in self.figures.items():
-            try:
-                for ending in (".png", ".svg"):
-                    draw(folder / f"{name}{ending}", rows)
-                drawn.append(name)
-            except AxonADError as error:
-                missing[f"figure {name}"] = error
-        figures = f" and {', '.join(drawn)} (.png, .svg)" if drawn else ""
-        console.print(
-            f"wrote {', '.join(tables)} (.md, .tex, .csv){figures} to {folder}", markup=False
+        tables = {self.name: self.table, **self.more}
+        publish(
+            folder,
+            tables={name: partial(make, rows) for name, make in tables.items()},
+            figures={name: _later(draw, rows) for name, draw in self.figures.items()},
         )
-        for name, reason in missing.items():
-            console.print(f"  no {name}: {reason}", style="yellow", markup=False)
+
+
+def _later(draw: Callable[[Path, list[Row]], None], rows: list[Row]) -> Callable[[Path], None]:
+    return lambda path: draw(path, rows)

@@ -1,0 +1,1 @@
+"""The paper's mechanistic diagnostics: whether query mismatch means anything, and helps."""
