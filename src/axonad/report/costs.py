@@ -4,14 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.report.grid import FloatArray, Grid, check_rows, collect, describe, line_names
-from axonad.report.statistics import summarise_grid
+from axonad.report.grid import (
+    FloatArray,
+    Grid,
+    check_rows,
+    collect,
+    collect_with,
+    describe,
+    line_names,
+)
+from axonad.report.statistics import Summary, summarise_grid
 from axonad.report.table import Column, Line, Table
 from axonad.report.tables import DETECTOR, MISSING, SERIES, note_gaps
+
+
+class Runtime(NamedTuple):
+    """Mean seconds per series to fit and to score, and milliseconds per step that was scored."""
+
+    fit: Summary
+    score: Summary
+    milliseconds: float
+
+
+def runtimes(rows: Iterable[Row]) -> dict[str, Runtime]:
+    """Return the time every line took, by name. Only runs that finished count."""
+    kept = check_rows(rows)
+    fit, score = collect(kept, metric="fit_seconds"), collect(kept, metric="score_seconds")
+    per_step = _milliseconds(score, collect_with(kept, value=_scored))
+    found = zip(summarise_grid(fit), summarise_grid(score), per_step.tolist(), strict=True)
+    return {times[0].name: Runtime(*times) for times in found}
+
+
+def _scored(row: Row) -> float | None:
+    """Return the number of steps that were scored: of a generated stream, its second half."""
+    return None if row.steps is None else float(row.steps - (row.scored_from or 0))
 
 
 def runtime_table(rows: Iterable[Row]) -> Table:
@@ -20,9 +51,7 @@ def runtime_table(rows: Iterable[Row]) -> Table:
     The fastest to fit and score comes first. Only runs that finished count.
     """
     kept = check_rows(rows)
-    fit, score = collect(kept, metric="fit_seconds"), collect(kept, metric="score_seconds")
-    fits, scores = summarise_grid(fit), summarise_grid(score)
-    per_step = _milliseconds(score, collect(kept, metric="steps"))
+    found = runtimes(kept)
     memory = {
         heading: peaks
         for heading, column in (("memory MB", "memory_mb"), ("device MB", "device_memory_mb"))
@@ -30,10 +59,10 @@ def runtime_table(rows: Iterable[Row]) -> Table:
     }
     lines: list[Line] = [
         (
-            name, fits[i].mean, scores[i].mean, float(per_step[i]),
-            *(peaks.get(name) for peaks in memory.values()), fits[i].series, fits[i].missing,
+            name, time.fit.mean, time.score.mean, time.milliseconds,
+            *(peaks.get(name) for peaks in memory.values()), time.fit.series, time.fit.missing,
         )
-        for i, name in enumerate(fit.names)
+        for name, time in found.items()
     ]  # fmt: skip
     return Table(
         title="Time and memory",
@@ -47,7 +76,7 @@ def runtime_table(rows: Iterable[Row]) -> Table:
             MISSING,
         ),
         rows=tuple(sorted(lines, key=_total_time)),
-        notes=(fit.setting, *_explain(kept), *note_gaps(fits)),
+        notes=(describe(kept), *explain(kept), *note_gaps([time.fit for time in found.values()])),
     )
 
 
@@ -99,7 +128,7 @@ def _total_time(line: Line) -> tuple[bool, float, str]:
     return math.isnan(total), total, str(name)
 
 
-def _explain(rows: Sequence[Row]) -> list[str]:
+def explain(rows: Sequence[Row]) -> list[str]:
     """Say what the numbers are and where they were taken: machines do not compare."""
     places = sorted(
         {
@@ -108,9 +137,12 @@ def _explain(rows: Sequence[Row]) -> list[str]:
             if row.is_ok
         }
     )
-    notes = ["Means over series, peaks of memory; ms per step: all scoring time over all steps."]
+    notes = [
+        "Means over series, peaks of memory; ms per step: all scoring time over all steps scored."
+    ]
     if places:
         notes.append(f"Run on {'; '.join(places)}.")
-    if len(places) > 1:
+    known = [{getattr(row, name) for row in rows if row.is_ok} for name in ("device", "threads")]
+    if any(len(values - {None, ""}) > 1 for values in known):
         notes.append("Times of different devices or thread counts do not compare.")
     return notes

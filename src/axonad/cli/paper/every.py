@@ -12,13 +12,15 @@ from axonad.cli.paper.ablation import ABLATION
 from axonad.cli.paper.command import Small
 from axonad.cli.paper.diagnostics import DIAGNOSTICS
 from axonad.cli.paper.experiment import Choice, Experiment, OwnExperiment
+from axonad.cli.paper.runtime import RUNTIME
 from axonad.cli.paper.sensitivity import SENSITIVITY
 from axonad.cli.paper.table1 import TABLE1
 from axonad.cli.paper.table2 import TABLE2
+from axonad.cli.paper.transfer import TRANSFER
 
 EXPERIMENTS: tuple[Experiment | OwnExperiment, ...] = (
-    TABLE1, TABLE2, ABLATION, SENSITIVITY,
-    DIAGNOSTICS,
+    TABLE1, TABLE2, ABLATION, SENSITIVITY, RUNTIME,
+    DIAGNOSTICS, TRANSFER,
 )  # fmt: skip
 
 
@@ -36,5 +38,6 @@ def every(
     options = {"engine": engine, "workers": workers, "device": device}
     for experiment in EXPERIMENTS:
         folder = target / experiment.name
-        given = None if getattr(experiment, "generated", False) else data
+        makes_its_own = isinstance(experiment, Experiment) and experiment.generated
+        given = None if makes_its_own else data
         experiment.run(Choice(target=folder, data=given, small=small, options=options))

@@ -17,4 +17,5 @@ TABLE1 = Experiment(
     more={"split": split_table},
     figures={"split": draw_split},
     few=FEW,
+    generated=True,
 )
