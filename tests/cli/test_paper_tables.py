@@ -28,8 +28,8 @@ def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed)
     code, out, _ = run("paper", "table2", "--show", "--out", committed, "--write", "made")
     assert code == 0
     assert "44 of 44" in out
-    assert "split eval" in out, "tuning series are no part of it"
-    assert "54" not in {line.split()[-2] for line in out.splitlines() if " of " in line}
+    assert "split eval" in out
+    assert "of 54" not in out, "tuning series are no part of it"
     made = {path.name for path in (tmp_path / "made").iterdir()}
     for name in ("table2.md", "table-s3-parity.tex", "table-s4-causal.csv", "figure5-parity.png"):
         assert name in made
@@ -42,7 +42,7 @@ def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed)
 
 
 def test_the_tables_in_miniature(run, tmp_path):  # noqa: F811
-    few = ("--small", "--device", "cpu", "--workers", "1")
+    few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     code, out, _ = run("paper", "table1", *few, "-d", "AxonAD,PCA", "-p", "parity", "--out", "t1")
     assert code == 0
     assert {(row.label, row.protocol) for row in read_rows("t1")} == {
