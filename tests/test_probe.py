@@ -14,14 +14,14 @@ from tests.conftest import SMALL, waves
 
 
 def naive(detector, X, start):
-    """Return the five numbers of one window, from the network's own forward, loop by loop."""
+    """Return five numbers of one window, from the network's own forward, loop by loop."""
     net, T, k, s = detector._net, detector.window, detector.tail, detector.horizon
     scaled = torch.from_numpy(detector._scaler.apply(X))[start : start + T][None]
     with torch.no_grad():
         output = net(scaled)
         keys = net.attention.key(net.online(scaled)[1])[0]
     width = detector.d_model // detector.heads
-    shift, turn, entropy = [], [], []
+    shift, moved, turn, length, entropy = [], [], [], [], []
     for head in range(detector.heads):
         K = keys[:, head * width : (head + 1) * width].double().numpy()
         for step in range(T - k, T):
@@ -34,20 +34,24 @@ def naive(detector, X, start):
                 return e / e.sum()
 
             A, B = attend(t), attend(p)
+            ratio = np.linalg.norm(p) / np.linalg.norm(t)
             shift.append(np.linalg.norm(p - t))
-            turn.append((A * np.log(A / B)).sum())
+            moved.append((A * np.log(A / B)).sum())
+            turn.append((A * np.log(A / attend(p / ratio))).sum())
+            length.append(ratio)
             entropy.append(-(A * np.log(A)).sum())
-    return np.mean(shift), np.mean(turn), np.mean(entropy)
+    return {
+        "deviation": np.mean(shift), "divergence": np.mean(moved), "turn": np.mean(turn),
+        "length": np.mean(length), "entropy": np.mean(entropy),
+    }  # fmt: skip
 
 
 def test_numbers_equal_their_naive_twins(fitted):
     X = waves(120, seed=5)
     found = probe(fitted, X)
     for start in (0, 17, 104):
-        shift, turn, entropy = naive(fitted, X, start)
-        assert found.deviation[start] == pytest.approx(shift, rel=1e-4)
-        assert found.divergence[start] == pytest.approx(turn, rel=1e-3, abs=1e-6)
-        assert found.entropy[start] == pytest.approx(entropy, rel=1e-5)
+        for name, value in naive(fitted, X, start).items():
+            assert getattr(found, name)[start] == pytest.approx(value, rel=1e-3, abs=1e-6), name
     assert len(found.d_q) == 120 - fitted.window + 1
     assert found.entropy.max() <= widest_entropy(fitted) + 1e-6
     parts = fitted.explain(X, blame=False).components
@@ -72,8 +76,10 @@ def test_queries_are_those_of_the_last_step(fitted):
     x = torch.from_numpy(fitted._scaler.apply(X))[30 - fitted.window + 1 : 31][None]
     with torch.no_grad():
         output = fitted._net(x)
-    np.testing.assert_allclose(path.target[10], output.target[0, :, -1].flatten(), atol=1e-5)
-    np.testing.assert_allclose(path.predicted[10], output.predicted[0, :, -1].flatten(), atol=1e-5)
+    for name in ("target", "predicted"):
+        heads = getattr(output, name)[0, :, -1].double()
+        expected = (heads / heads.norm(dim=-1, keepdim=True)).flatten()
+        np.testing.assert_allclose(getattr(path, name)[10], expected, atol=1e-5)
 
 
 def test_what_cannot_be_looked_into(fitted):

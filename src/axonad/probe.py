@@ -4,6 +4,10 @@ The paper's diagnostics compare predicted queries q̂ with the target's q* in tw
 how far they lie apart, ‖q̂ - q*‖. *Divergence* is what that does to attention, KL(A* ‖ Â), A* and Â
 being the attention of q* and q̂ on the window's keys up to τ - s, the last the predictor knows of.
 Both are averaged over heads and the last k steps, as d_q is; so is the entropy of A*, in nats.
+
+Training and score know only the direction of q̂: its *length*, here relative to that of q*, is left
+to itself, and short queries attend evenly to everything. Hence a second divergence that is ours,
+*turn*: the same with every q̂ given the length of its q*.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from axonad.axon import SCORE_BATCH, AxonAD
 from axonad.data.frames import Matrix
@@ -27,7 +32,7 @@ from axonad.model.net import AxonNet, Output
 from axonad.model.passes import run_passes
 from axonad.model.variant import log_map, map_divergence
 from axonad.model.windows import gather_windows
-from axonad.score.terms import TERMS
+from axonad.score.terms import EPS, TERMS
 
 Array = NDArray[np.float64]
 
@@ -40,11 +45,16 @@ class Probe:
     d_q: Array
     deviation: Array
     divergence: Array
+    turn: Array
+    length: Array
     entropy: Array
 
 
 class QueryPath(NamedTuple):
-    """Predicted and target queries of the last step of successive windows, (steps, D) each."""
+    """Directions of predicted and target queries, each head's of length 1, (steps, D) each.
+
+    They are those of the last step of successive windows.
+    """
 
     predicted: Array
     target: Array
@@ -93,7 +103,11 @@ def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
             end = min(at + SCORE_BATCH, begin + stop - first)
             x = gather_windows(series, torch.arange(at, end, device=series.device), detector.window)
             output = net(x, last=1)
-            parts.append((output.predicted.flatten(1), output.target.flatten(1)))
+            predicted, target = (
+                normalize(output.predicted, dim=-1),
+                normalize(output.target, dim=-1),
+            )
+            parts.append((predicted.flatten(1), target.flatten(1)))
     return QueryPath(*(torch.cat(p).double().cpu().numpy() for p in zip(*parts, strict=True)))
 
 
@@ -113,11 +127,16 @@ def _look(net: AxonNet, output: Output, x: Tensor) -> dict[str, Tensor]:
     last = config.scored_steps
     predicted, target = output.predicted[:, :, -last:], output.target[:, :, -last:]
     keys = split_heads(net.attention.key(net.online(x)[1]), config.heads)
-    expected = log_map(predicted, keys, horizon=config.horizon)
+    length = predicted.norm(dim=-1, keepdim=True) / target.norm(dim=-1, keepdim=True).clamp(EPS)
     actual = log_map(target, keys, horizon=config.horizon)
+    expected, turned = (
+        log_map(q, keys, horizon=config.horizon) for q in (predicted, predicted / length.clamp(EPS))
+    )
     return {
         **{name: term(output, x, config) for name, term in TERMS.items()},
         "deviation": (predicted - target).norm(dim=-1).mean((1, 2)),
         "divergence": map_divergence(expected, actual).mean(1),
+        "turn": map_divergence(turned, actual).mean(1),
+        "length": length.mean((1, 2, 3)),
         "entropy": -(actual.exp() * actual).sum(-1).mean((1, 2)),
     }

@@ -122,7 +122,7 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
             *predicted[there].T, "x", color=color, markersize=4, label=f"predicted, {name}",
             alpha=0.8,
         )  # fmt: skip
-    plane.set_xlabel(f"main axes of the actual queries ({event['explained']:.0%})", fontsize=9)
+    plane.set_xlabel(f"main axes of the actual directions ({event['explained']:.0%})", fontsize=9)
     plane.legend(fontsize=7, frameon=False, loc="best")
     for name, color in (("d_rec", ORANGE), ("d_q", BLUE)):
         time.plot(steps, event[name], color=color, linewidth=1.2, label=f"rz({name})")
@@ -137,7 +137,7 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
     kind = f", {event['kind'].replace('_', ' ')}" if event["kind"] else ""
     figure.suptitle(
         f"{_short(chosen['series'])}: event at step {event['start']}{kind}; "
-        "queries of the last step of each window",
+        "directions of the queries of each window's last step",
         fontsize=9,
     )
     save_figure(figure, path)
@@ -186,8 +186,9 @@ def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
 def _compress(axes: Axes, which: str) -> None:
     """Make a logarithmic axis of robust units, true to scale around 0, with plain numbers."""
     axis = axes.xaxis if which == "x" else axes.yaxis
-    low, high = axis.get_view_interval()
     (axes.set_xscale if which == "x" else axes.set_yscale)("symlog", linthresh=LINEAR)
+    axes.autoscale_view()
+    low, high = axis.get_view_interval()
     largest = max(1, math.ceil(math.log10(max(1.0, abs(low), abs(high)))))
     sizes = [10.0**power for power in range(0, largest + 1, 1 + largest // 5)]
     ticks = [-size for size in reversed(sizes)] + [0.0] + sizes

@@ -42,7 +42,8 @@ def diagnostics_table(findings: Iterable[Finding]) -> Table:
             "Intervals: series drawn anew. Lines that begin with 'ours' are not the paper's.",
             "Query deviation: length of predicted minus target query; tail KL: from the attention "
             "of target queries to that of predicted ones, keys up to a horizon back; both averaged "
-            "over heads and the tail.",
+            "over heads and the tail. Nothing trains the length of predicted queries; at equal "
+            "length: each given that of its target.",
             f"High: above the {HIGH:.0%} quantile of the training windows; an anomalous window "
             "holds a labelled step. The paper names neither rule.",
         ),
@@ -78,10 +79,18 @@ def _asked_by_us(panel: Panel) -> list[Question]:
     ratio = panel["tail ratio"]
     asked: list[tuple[str, Array, Statistic]] = [
         ("entropy of attention that looks everywhere", panel["entropy widest"], np.median),
+        ("length of predicted queries over that of target queries, median", panel["length"],
+         np.median),
+        ("Spearman of d_q and tail KL, median", panel["kl spearman d_q"], np.median),
+        ("Spearman of d_q and tail KL at equal length, median", panel["turn spearman d_q"],
+         np.median),
         ("Pearson of rz(d_rec) and rz(d_q), median", panel["parts pearson"], np.median),
         ("anomalous windows with both high, mean share", panel["both high"], np.mean),
         ("windows placed on an anomaly, high d_q, low d_rec", panel["query only placed"], np.mean),
         ("windows placed on an anomaly, high d_rec, low d_q", panel["reconstruction only placed"],
+         np.mean),
+        ("high by the windows scored: high d_q, low d_rec", panel["query only ranked"], np.mean),
+        ("high by the windows scored: high d_rec, low d_q", panel["reconstruction only ranked"],
          np.mean),
         ("both regimes occur, share of series", panel.above(both, 0), np.mean),
         ("sum beats the better part in VUS-PR, share of series", panel.above(gain, 0), np.mean),

@@ -118,6 +118,11 @@ def paper_diagnostics() -> dict[str, float]:
     return {line["name"]: float(line["value"]) for line in _read("diagnostics.csv")}
 
 
+def paper_transfer() -> dict[str, float]:
+    """Return the percentiles of the paper's stream in its label-free transfer check."""
+    return {"mahalanobis": 45.0, "neighbour": 55.0}
+
+
 def _read(name: str) -> list[dict[str, str]]:
     text = (files("axonad.report") / "paper" / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -10,7 +10,8 @@ import numpy as np
 from axonad.bench.transfer import Transfer
 from axonad.errors import InputError
 from axonad.report.figures import check_format, load_pyplot, save_figure
-from axonad.report.table import Column, Table
+from axonad.report.paper_figures import paper_transfer
+from axonad.report.table import Column, Line, Table
 
 UNUSUAL = 3  # features named per target
 
@@ -43,6 +44,39 @@ def transfer_table(found: Sequence[Transfer], *, among: str, by: str) -> Table:
             "neighbour in z-scored summary features (scale, shape, autocorrelation, spectrum).",
         ),
     )
+
+
+def paper_transfer_table(found: Sequence[tuple[str, Transfer]]) -> Table:
+    """Return where the paper's stream lies, and where ours do among what we have of TSB-AD."""
+    published = paper_transfer()
+    lines: list[Line] = [
+        ("paper's stream", "TSB-AD", None, published["mahalanobis"], published["neighbour"], "", "")
+    ]
+    for among, one in found:
+        odd = ", ".join(f"{name} {value:+.1f}" for name, value in list(one.z.items())[:UNUSUAL])
+        lines.append(
+            (
+                one.target, among, len(one.ranking) - 1, one.mahalanobis_percentile,
+                one.neighbour_percentile, one.nearest, odd,
+            )
+        )  # fmt: skip
+    return Table(
+        title="Transfer check: training segments compared without labels, the paper's and ours",
+        columns=(
+            Column(heading="target", style="text"), Column(heading="among", style="text"),
+            Column(heading="others", style="count"),
+            Column(heading="Mahalanobis percentile", digits=1),
+            Column(heading="neighbour percentile", digits=1),
+            Column(heading="nearest", style="text"),
+            Column(heading="most unusual (z)", style="text"),
+        ),
+        rows=tuple(lines),
+        notes=(
+            "Percentile: share of the others at a smaller distance; 0 is the most ordinary, 100 "
+            "the strangest. The paper lists neither its features nor the segments it compares "
+            "with; 45 and 55 are whole numbers of 20, as many as it has tuning series.",
+        ),
+    )  # fmt: skip
 
 
 def draw_transfer(path: Path, *, found: Transfer, among: str) -> None:

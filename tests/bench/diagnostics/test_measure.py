@@ -20,7 +20,7 @@ T, K = 10, 4
 
 def make_probe(seed=0, windows=400, **given):
     rng = np.random.default_rng(seed)
-    names = ("d_rec", "d_q", "deviation", "divergence", "entropy")
+    names = ("d_rec", "d_q", "deviation", "divergence", "turn", "length", "entropy")
     return Probe(**{name: rng.normal(size=windows) for name in names} | given)
 
 

@@ -1,8 +1,9 @@
 """From a probe to the numbers of the diagnostics: one dict per series, all of it named here.
 
 A part is *high* in a window where it lies above its 95 % quantile over the training windows, *low*
-elsewhere; no label enters. A window is anomalous if it holds a labelled step; ``placed`` shares
-count instead the windows whose score is placed on one. The paper names neither rule.
+elsewhere; no label enters. A window is anomalous if it holds a labelled step. The paper names
+neither rule, so there are two more readings: ``placed`` shares are of the windows whose score is
+placed on a labelled step, and ``ranked`` ones take the quantiles of the windows scored.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ HIGH = 0.95  # quantile of the training windows
 TOP = 0.99  # quantile of the windows scored, above which the sum is looked at
 JUDGED = ("AUC-PR", "VUS-PR")
 ESTIMATES = (
-    "kl spearman", "parts pearson", "parts spearman", "query only", "reconstruction only",
-    "both high", "query only placed", "reconstruction only placed",
+    "kl spearman", "kl spearman d_q", "turn spearman d_q", "parts pearson", "parts spearman",
+    "query only", "reconstruction only", "both high", "query only placed",
+    "reconstruction only placed", "query only ranked", "reconstruction only ranked",
 )  # fmt: skip
 SINGLE = (
-    "windows", "anomalous windows", "block", "entropy", "entropy widest", "threshold d_rec",
-    "threshold d_q", "threshold sum", "q99 d_rec", "q99 d_q", "q999 d_rec", "q999 d_q",
-    "tail ratio", "far tail ratio", "sum spearman d_rec", "sum spearman d_q", "top share d_rec",
+    "windows", "anomalous windows", "block", "entropy", "entropy widest", "length",
+    "threshold d_rec", "threshold d_q", "threshold sum", "q99 d_rec", "q99 d_q", "q999 d_rec",
+    "q999 d_q", "tail ratio", "far tail ratio", "sum spearman d_rec", "sum spearman d_q",
+    "top share d_rec",
 )  # fmt: skip
 QUALITY = tuple(f"{metric} {rule}" for metric in JUDGED for rule in RULES)
 MEASURES: tuple[str, ...] = (
@@ -67,20 +70,25 @@ def measure_inside(scored: Probe, *, window: int, seed: int) -> dict[str, float]
     """Return what needs no label: correlations, entropy, tails."""
     block = block_length(scored.d_rec.size, window)
     ranked = {name: ranks(getattr(scored, name)) for name in ("d_rec", "d_q")}
-    shift, turn = ranks(scored.deviation), ranks(scored.divergence)
     total = scored.d_rec + scored.d_q
+    divergence = ranks(scored.divergence)
+    pairs = {
+        "kl spearman": (ranks(scored.deviation), divergence),
+        "kl spearman d_q": (ranked["d_q"], divergence),
+        "turn spearman d_q": (ranked["d_q"], ranks(scored.turn)),
+        "parts pearson": (scored.d_rec, scored.d_q),
+        "parts spearman": (ranked["d_rec"], ranked["d_q"]),
+    }
     found = {
-        **_name("kl spearman", block_correlation(shift, turn, block=block, seed=seed)),
-        **_name(
-            "parts pearson", block_correlation(scored.d_rec, scored.d_q, block=block, seed=seed)
-        ),
-        **_name("parts spearman", block_correlation(*ranked.values(), block=block, seed=seed)),
         "windows": float(total.size),
         "block": float(block),
         "entropy": float(scored.entropy.mean()),
+        "length": float(np.median(scored.length)),
         **{f"sum spearman {name}": spearman(total, rank) for name, rank in ranked.items()},
         "top share d_rec": _top_share(scored.d_rec, total),
     }
+    for name, (x, y) in pairs.items():
+        found |= _name(name, block_correlation(x, y, block=block, seed=seed))
     for text, level in (("q99", 0.99), ("q999", 0.999)):
         for name in ("d_rec", "d_q"):
             found[f"{text} {name}"] = float(np.quantile(getattr(scored, name), level))
@@ -100,6 +108,7 @@ def measure_regimes(
 ) -> dict[str, float]:
     """Return which shares of anomalous windows show in one part alone, in either direction."""
     rec, q = scored.d_rec > limits["d_rec"], scored.d_q > limits["d_q"]
+    top_rec, top_q = (v > np.quantile(v, HIGH) for v in (scored.d_rec, scored.d_q))
     held = holds_label(labels, window)
     there = place(window, align)
     placed = labels[there : there + held.size] > 0
@@ -110,6 +119,8 @@ def measure_regimes(
         "both high": (rec & q, held),
         "query only placed": (q & ~rec, placed),
         "reconstruction only placed": (rec & ~q, placed),
+        "query only ranked": (top_q & ~top_rec, held),
+        "reconstruction only ranked": (top_rec & ~top_q, held),
     }
     found = {"anomalous windows": float(held.sum())}
     for name, (part, among) in asked.items():

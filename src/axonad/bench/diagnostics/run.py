@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any
 
 from axonad.axon import AxonAD
 from axonad.bench import detection
-from axonad.bench.diagnostics.finding import Finding, rounded
+from axonad.bench.diagnostics.finding import Finding, Findings, rounded
 from axonad.bench.diagnostics.measure import (
     measure_inside,
     measure_quality,
@@ -19,7 +20,7 @@ from axonad.bench.diagnostics.measure import (
     thresholds,
 )
 from axonad.bench.diagnostics.rules import Parts
-from axonad.bench.diagnostics.sample import Sample, take_sample
+from axonad.bench.diagnostics.sample import Sample, Samples, take_sample
 from axonad.bench.job import Job
 from axonad.bench.judge import failure, judge
 from axonad.bench.sources import Subject, load
@@ -38,19 +39,28 @@ def diagnose(
 ) -> Generator[Finding]:
     """Yield the finding of every job as it is made; what fails is a row with its reason.
 
-    ``keep`` is handed a sample for figures, of the first job of every series.
+    ``keep`` is handed a sample for figures of every job.
     """
     for job in jobs:
         if job.detector != AxonAD.__name__:
             raise ConfigError(f"diagnostics look into AxonAD, got {job.detector}")
     at_once = AT_ONCE if resolve_device(device or "auto").type == "cuda" else 1
     ordered = sorted(jobs, key=lambda job: (job.series.dataset, job.series.name, job.seed))
-    sampled: set[str] = set()
     for first in range(0, len(ordered), at_once):
         for finding, sample in _diagnose_together(ordered[first : first + at_once], device):
-            if keep is not None and sample is not None and finding.row.series not in sampled:
-                sampled.add(finding.row.series)
+            if keep is not None and sample is not None:
                 keep(finding.key, sample)
+            yield finding
+
+
+def run_jobs(
+    jobs: Sequence[Job], findings: Findings, *, device: str | None = None
+) -> Generator[Finding]:
+    """Yield the finding of every job; it is on the disk before it is yielded, as is its sample."""
+    samples = Samples(findings.folder)
+    with closing(diagnose(jobs, device=device, keep=samples.append)) as made:
+        for finding in made:
+            findings.append(finding)
             yield finding
 
 
@@ -102,7 +112,7 @@ def look(
         "entropy widest": widest_entropy(detector),
     }
     sample = take_sample(detector, subject, scored, limits)
-    about = {"series": row.series, "dataset": row.dataset, "seed": row.seed}
+    about = {name: getattr(row, name) for name in ("series", "dataset", "seed", "protocol")}
     return Finding(row=row, measures=rounded(measures)), about | sample
 
 

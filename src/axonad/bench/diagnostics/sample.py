@@ -119,7 +119,10 @@ class Samples:
             self.by_key = {one["key"]: one for one in map(json.loads, lines)}
 
     def append(self, key: str, sample: Sample) -> None:
-        """Keep the sample of a job."""
+        """Keep the sample of a job, unless there is one of its series under its protocol."""
+        told = "series", "protocol"
+        if any(all(kept[n] == sample[n] for n in told) for kept in self.by_key.values()):
+            return
         self.by_key[key] = {"key": key, **sample}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(self.by_key[key]) + "\n")

@@ -140,8 +140,7 @@ def _choose_suite(on: str, choice: Choice) -> Suite:
 
 def _look(jobs: list[Job], folder: Path, *, device: str | None, retry: bool) -> list[Finding]:
     """Look into what has no finding yet, one line of progress each; return all of the jobs."""
-    from axonad.bench.diagnostics.run import diagnose
-    from axonad.bench.diagnostics.sample import Samples
+    from axonad.bench.diagnostics.run import run_jobs
     from axonad.model.device import resolve_device
 
     resolve_device(device or "auto")  # a mistake here would fail every job
@@ -152,11 +151,9 @@ def _look(jobs: list[Job], folder: Path, *, device: str | None, retry: bool) -> 
         keys = {job.key for job in jobs}
         settled = keys - {job.key for job in todo}
         view = LiveView(total=len(todo), before=[row for row in rows if row.key in settled])
-        made = diagnose(todo, device=device, keep=Samples(folder).append)
         try:
-            with view, closing(made):
+            with view, closing(run_jobs(todo, findings, device=device)) as made:
                 for finding in made:
-                    findings.append(finding)
                     view.show(finding.row)
         except KeyboardInterrupt:
             out().print("what is done stays; the same command goes on where it stopped")
