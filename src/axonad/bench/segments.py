@@ -42,7 +42,7 @@ class SegmentRow:
 
     def to_record(self) -> dict[str, Any]:
         """Return its columns, the features as JSON."""
-        return asdict(self) | {"features": json.dumps(dict(self.features), sort_keys=True)}
+        return asdict(self) | {"features": json.dumps(dict(self.features))}
 
 
 class Segments(Ledger[SegmentRow]):
