@@ -35,7 +35,9 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
     check_format(path)
     if not samples:
         raise InputError("no windows were kept; run the diagnostics again")
-    shown = sorted(samples.values(), key=lambda s: (s["dataset"], s["series"]))[:MOST]
+    ordered = sorted(samples.values(), key=lambda s: (s["dataset"], s["series"]))
+    places = np.linspace(0, len(ordered) - 1, min(MOST, len(ordered))).round().astype(int)
+    shown = [ordered[place] for place in places]  # of many, some of every data set
     plt = load_pyplot()
     columns = min(5, len(shown))
     lines = -(-len(shown) // columns)
@@ -48,7 +50,8 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
         seen |= _scatter(axis, sample)
     for axis in axes.flat[len(shown) :]:
         axis.set_visible(False)
-    figure.supxlabel("rz(d_rec)", fontsize=9)
+    some = f"   ({len(shown)} of {len(ordered)} series)" if len(shown) < len(ordered) else ""
+    figure.supxlabel(f"rz(d_rec){some}", fontsize=9)
     figure.supylabel("rz(d_q)", fontsize=9)
     figure.legend(
         list(seen.values()), list(seen), loc="outside upper center", ncols=min(6, 2 * columns - 1),
