@@ -13,10 +13,11 @@ from axonad.model import predictor, stacked
 from axonad.model.layout import Layout
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet
+from axonad.model.replay import WARM
 from axonad.model.stacked import Batch
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
-from axonad.train import fleet, graph, loop
+from axonad.train import fleet, loop
 from axonad.train.feed import Feed, HeldOut, Member
 from axonad.train.fleet import Run, Stack, Step, models_at_once, train_fleet, validation_errors
 from axonad.train.mask import mask_plan, sample_mask
@@ -132,14 +133,16 @@ def test_dropout_equals_the_plain_network_that_drops_the_same(monkeypatch, doubl
     rows, target = layout.pack(nets)
     rows.requires_grad_()
     x, mask = torch.randn(2, 5, 16, 3), torch.ones(2, 5, 16)
-    keep = [(torch.rand(2, 16, 5, 16) > 0.4) / (1 - NET.dropout) for _ in NET.dilations]
+    keep = [(torch.rand(2, 16, 5, 16) > 0.4) * 1.0 for _ in NET.dilations]
     batch = Batch(x, None, mask.transpose(1, 2), torch.full((2, 5), 0.2))
     found = stacked.losses(batch, rows, target, layout, keep)
     found.sum().backward()
     gradients = layout.weights(rows.grad)
     for i, net in enumerate(nets):
         layers = iter([one[i].permute(1, 2, 0) for one in keep])  # (B, D, T)
-        monkeypatch.setattr(predictor, "dropout", lambda z, p, on, layers=layers: z * next(layers))
+        monkeypatch.setattr(
+            predictor, "dropout", lambda z, p, on, layers=layers: z * next(layers) / (1 - p)
+        )
         expected = WeightedLoss()(net(x[i]), x[i], mask[i])
         expected.backward()
         torch.testing.assert_close(found[i], expected, rtol=1e-9, atol=1e-11)
@@ -460,7 +463,7 @@ def test_on_a_gpu_as_on_the_cpu_and_without_waiting():
         feed.shuffle(i)
     feed.point([0, 1], [0, 0])
     step = Step(stack, feed, members)
-    for _ in range(graph.WARM + 1):  # libraries load, the step is recorded
+    for _ in range(WARM + 1):  # libraries load, the step is recorded
         step.make()
     torch.cuda.set_sync_debug_mode("error")
     try:

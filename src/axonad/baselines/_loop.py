@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from axonad.data.windows import count_windows
+from axonad.model.replay import Recorded
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
 from axonad.train.checkpoint import BestWeights, Patience
-from axonad.train.graph import Recorded
 from axonad.train.loop import MARGIN, History
 
 Loss = Callable[[nn.Module, Tensor, int], Tensor]

@@ -11,7 +11,9 @@ from axonad.data.windows import count_windows
 from axonad.model.buffers import Buffers
 from axonad.model.card import CardNet
 from axonad.model.folded import slide
+from axonad.model.fused import can_fuse
 from axonad.model.net import AxonNet, Output
+from axonad.model.replay import WARM, Recorded
 from axonad.model.scoring import ScoringNet
 from axonad.model.threads import one_thread, share_out
 from axonad.model.windows import gather_windows
@@ -53,12 +55,18 @@ def _run_plainly(net: AxonNet, series: Tensor, starts: range, take: Take) -> Non
 
 
 def _run_on_card(net: AxonNet, series: Tensor, starts: range, take: Take) -> None:
-    """Hand over large parts: starting work is what costs, and memory there is plenty."""
-    scoring = CardNet(net)
+    """Hand over large parts, recorded: starting work is what costs, and memory there is plenty."""
+    fused = can_fuse(net.config, series.device, windows=starts.stop)
+    scoring = CardNet(net, fused=fused)
+
+    def work(begins: Tensor) -> tuple[Output, Tensor]:
+        x = gather_windows(series, begins, net.config.window)
+        return scoring(x), x
+
+    passes = Recorded(work, size=starts.step, device=series.device, warm=1, use=len(starts) > WARM)
     begins = torch.arange(starts.stop, device=series.device)
     for first in starts:
-        x = gather_windows(series, begins[first : first + starts.step], net.config.window)
-        take(first, scoring(x), x)
+        take(first, *passes(begins[first : first + starts.step]))
 
 
 def _run_on_cores(net: AxonNet, series: Tensor, starts: range, take: Take) -> None:

@@ -17,6 +17,7 @@ from axonad.model.config import NetConfig
 from axonad.model.layout import LOSS, Layout, Weights
 from axonad.model.predictor import KERNEL
 from axonad.model.stacked_layers import (
+    add_norm,
     affine,
     attend,
     convolve,
@@ -42,17 +43,20 @@ def norm(x: Tensor, w: Weights, name: str) -> Tensor:
     return scale(x, w[f"{name}.weight"], w[f"{name}.bias"])
 
 
-def encode(x: Tensor, w: Weights) -> tuple[Tensor, Tensor]:
+def encode(x: Tensor, w: Weights, *, fused: bool = False) -> tuple[Tensor, Tensor]:
     """Return h and H of windows (M, B, T, F), each (M, B, T, D)."""
-    h = linear(x, w, "online.embed") + w["online.position"][:, None]
-    return h, norm(h, w, "online.norm")
+    gain, bias = w["online.norm.weight"], w["online.norm.bias"]
+    return add_norm(linear(x, w, "online.embed"), w["online.position"], gain, bias, by_kernel=fused)
 
 
-def decode(h: Tensor, H: Tensor, w: Weights, heads: int, attention: torch.dtype) -> Tensor:
+def decode(
+    h: Tensor, H: Tensor, w: Weights, heads: int, attention: torch.dtype, *, fused: bool = False
+) -> Tensor:
     """Return the reconstruction (M, B, T, F); ``attention`` is the type it computes with."""
     qkv = affine(H, torch.cat([w[name] for name in QKV], dim=1), None)
-    h = h + linear(attend(qkv, heads, attention), w, "attention.out")
-    wide = relu(linear(norm(h, w, "norm"), w, "widen"))
+    context = linear(attend(qkv, heads, attention, by_kernel=fused), w, "attention.out")
+    h, normed = add_norm(context, h, w["norm.weight"], w["norm.bias"], by_kernel=fused)
+    wide = relu(linear(normed, w, "widen"))
     head, bias = w["head.weight"], w["head.bias"]
     if head.shape[1] > head.shape[2]:  # more channels than width: one product would be the larger
         return linear(h + linear(wide, w, "narrow"), w, "head")
@@ -140,16 +144,20 @@ def losses(
     layout: Layout,
     keep: Keep = (),
     precision: Precision | None = None,
+    *,
+    fused: bool = False,
 ) -> Tensor:
     """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows.
 
-    ``rows`` (M, P) and ``target`` (M, Q) are the weights, as ``layout`` packs them.
+    ``rows`` (M, P) and ``target`` (M, Q) are the weights, as ``layout`` packs them. ``fused`` asks
+    for the kernels of ``fused.py``.
     """
     config, steps, exact = layout.config, batch.mask.shape[1], rows.dtype
     attention, queries = precision or Precision(exact, exact)
     w, predictor, loss = layout.groups(rows, queries)
-    h, H = encode(batch.x, w)
-    error = (decode(h, H, w, config.heads, attention) - batch.x).square().mean((2, 3))
+    h, H = encode(batch.x, w, fused=fused)
+    found = decode(h, H, w, config.heads, attention, fused=fused)
+    error = (found - batch.x).square().mean((2, 3))
 
     seen, x, position = judged(batch, H, target, layout)
     predicted = predict(seen.to(queries), predictor, config, steps, keep)
@@ -191,6 +199,8 @@ def target_queries(x: Tensor, position: Tensor, w: Weights) -> Tensor:
     return linear(norm(h, w, "online.norm"), w, "online.query")
 
 
-def window_errors(x: Tensor, w: Weights, config: NetConfig) -> Tensor:
+def window_errors(x: Tensor, w: Weights, config: NetConfig, *, fused: bool = False) -> Tensor:
     """Return the mean squared reconstruction error of each window (M, B)."""
-    return (decode(*encode(x, w), w, config.heads, x.dtype) - x).square().mean((2, 3))
+    h, H = encode(x, w, fused=fused)
+    found = decode(h, H, w, config.heads, x.dtype, fused=fused)
+    return (found - x).square().mean((2, 3))

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.linalg import vector_norm
 from torch.nn.functional import layer_norm, pad, scaled_dot_product_attention
 
+from axonad.model import fused
 from axonad.model.predictor import KERNEL
 
 SHORTEST = 1e-12  # of a query, as in the plain loss
@@ -34,11 +35,24 @@ def scale(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
     return scaled.view(x.shape)
 
 
-def attend(qkv: Tensor, heads: int, dtype: torch.dtype) -> Tensor:
+def add_norm(
+    x: Tensor, added: Tensor, gain: Tensor, bias: Tensor, *, by_kernel: bool
+) -> tuple[Tensor, Tensor]:
+    """Return x (M, B, T, D) plus ``added`` (M, [B,] T, D), and the layer norm of that."""
+    if by_kernel:
+        parts = fused.add_norm(x.flatten(1, 2), added.flatten(1, -2), gain, bias)
+        return parts[0].view(x.shape), parts[1].view(x.shape)
+    total = x + (added if added.dim() == x.dim() else added[:, None])
+    return total, scale(total, gain, bias)
+
+
+def attend(qkv: Tensor, heads: int, dtype: torch.dtype, *, by_kernel: bool = False) -> Tensor:
     """Return the context (M, B, T, D) of queries, keys and values side by side (M, B, T, 3 D).
 
     ``dtype`` is what attention itself computes with.
     """
+    if by_kernel:
+        return fused.attention(qkv.to(dtype), heads).to(qkv.dtype)
     shape = *qkv.shape[:3], qkv.shape[3] // 3
     split = qkv.to(dtype).view(shape[0] * shape[1], shape[2], 3, heads, -1)
     q, k, v = split.permute(2, 0, 3, 1, 4)  # each (M B, N, T, d)
@@ -74,8 +88,8 @@ def convolve(
 ) -> Tensor:
     """Return convolution, ReLU and dropout of z (M, T, B, D) at the steps all taps reach.
 
-    ``taps`` (M, kernel, in, out). ``keep``, of the result's shape, is what dropout multiplies it
-    by: 0, or ``factor``.
+    ``taps`` (M, kernel, in, out). ``keep``, of the result's shape, is 0 where dropout strikes and 1
+    elsewhere, where ``factor`` makes up for that.
     """
     out: Tensor = _Convolve.apply(z, taps, bias, dilation, keep, factor)  # type: ignore[no-untyped-call]
     return out
@@ -168,9 +182,10 @@ class _Convolve(torch.autograd.Function):
         factor: float,
     ) -> Tensor:
         seen = _seen(z, dilation)
-        out = torch.baddbmm(bias[:, None], seen[0].flatten(1, 2), taps[:, 0])
+        first = seen[0].flatten(1, 2)
+        out = torch.baddbmm(bias[:, None], first, taps[:, 0], beta=factor, alpha=factor)
         for tap, part in enumerate(seen[1:], start=1):
-            out.baddbmm_(part.flatten(1, 2), taps[:, tap])
+            out.baddbmm_(part.flatten(1, 2), taps[:, tap], alpha=factor)
         out = out.view_as(seen[0])
         out.clamp_min_(0)
         if keep is not None:

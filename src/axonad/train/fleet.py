@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 
 from axonad.model.config import NetConfig
+from axonad.model.fused import can_fuse
 from axonad.model.layout import Layout
 from axonad.model.net import AxonNet
+from axonad.model.replay import Replay
 from axonad.model.stacked import Batch, Keep, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
 from axonad.train.feed import Dropout, Feed, HeldOut, Member
-from axonad.train.graph import Replay
 from axonad.train.loop import CLIP, GPU_BATCH, MARGIN, History, TrainConfig, adamw
 from axonad.train.mask import mask_plan
 from axonad.train.precision import fast_products, step_precision
@@ -53,7 +54,8 @@ def train_fleet(
     members share shape and device; their series may differ in length.
     """
     runs = [Run(place, member, config) for place, member in enumerate(members)]
-    stack = Stack([member.net for member in members], config)
+    windows = sum(member.windows for member in members) * config.epochs
+    stack = Stack([member.net for member in members], config, windows=windows)
     feed = Feed(members, plan=_plan(members[0], config), batch_size=config.batch_size)
     held_out = HeldOut(members, batch_size=config.batch_size)
     for run in runs:
@@ -115,20 +117,26 @@ def validation_errors(
 
 
 class Stack:
-    """Networks of one shape, their weights as rows of one matrix, and the optimiser of them all."""
+    """Networks of one shape, their weights as rows of one matrix, and the optimiser of them all.
 
-    def __init__(self, nets: Sequence[AxonNet], config: TrainConfig) -> None:
+    ``windows`` is how many they may see in training: many are worth kernels of their own.
+    """
+
+    def __init__(self, nets: Sequence[AxonNet], config: TrainConfig, *, windows: int = 0) -> None:
         self.config = config
         self.layout = Layout(nets[0])
         self._net = nets[0].config
         self.rows, self.target = self.layout.pack(nets)
         self.rows.requires_grad_()
         self.precision = step_precision(self.rows)
+        self._fused = can_fuse(self._net, self.rows.device, windows=windows)
         self._optimiser = adamw([self.rows], config)
 
     def step(self, batch: Batch, keep: Keep = ()) -> Tensor:
         """Make one optimiser step of every model: its own loss, clipped by its own norm."""
-        found = losses(batch, self.rows, self.target, self.layout, keep, self.precision)
+        found = losses(
+            batch, self.rows, self.target, self.layout, keep, self.precision, fused=self._fused
+        )
         (gradient,) = torch.autograd.grad(found.sum(), self.rows)
         norm = gradient.norm(dim=1, keepdim=True)
         self.rows.grad = gradient.mul_((CLIP / (norm + 1e-6)).clamp(max=1.0))  # clip_grad_norm_
@@ -140,7 +148,7 @@ class Stack:
     def window_errors(self, x: Tensor, rows: Sequence[int]) -> Tensor:
         """Return the reconstruction error of windows (M, B, T, F) of some rows (M, B)."""
         chosen = self.rows if len(rows) == len(self.rows) else self.rows[list(rows)]
-        return window_errors(x, self.layout.weights(chosen), self._net)
+        return window_errors(x, self.layout.weights(chosen), self._net, fused=self._fused)
 
     def copy(self, row: int) -> Row:
         """Return a copy of one model's weights."""

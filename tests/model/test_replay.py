@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from axonad.train.graph import Recorded
+from axonad.model.replay import Recorded
 
 CPU = torch.device("cpu")
 

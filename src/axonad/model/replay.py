@@ -8,25 +8,28 @@ generator, so the answer is the one the plain step gives.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
+Value = TypeVar("Value")
+
 WARM = 3  # steps made plainly before recording: libraries load, the optimiser makes its state
 
 
-class Replay:
+class Replay(Generic[Value]):
     """Calls ``step()``; on CUDA, the same work is replayed once it has been recorded.
 
     ``step`` must read and write nothing but tensors that stay in place, must not make the host
-    wait, and returns one tensor, which the next call overwrites. Numbers of Python in it (a
+    wait, and returns tensors that the next call overwrites. Numbers of Python in it (a
     learning rate, the epoch) are recorded as they are: say :meth:`renew` when they change.
     Elsewhere, and with ``use=False``, it is the plain step.
     """
 
     def __init__(
         self,
-        step: Callable[[], Tensor],
+        step: Callable[[], Value],
         *,
         device: torch.device,
         warm: int = WARM,
@@ -40,7 +43,7 @@ class Replay:
         if self.records:
             self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
-    def __call__(self) -> Tensor:
+    def __call__(self) -> Value:
         """Make one step."""
         if not self.records:
             return self._step()
@@ -57,7 +60,7 @@ class Replay:
         """Forget the recording; the next step makes a new one."""
         self._stale = True
 
-    def _plainly(self) -> Tensor:
+    def _plainly(self) -> Value:
         """Make the step on the stream of the recording, as recording wants it."""
         current = torch.cuda.current_stream(self._stream.device)
         self._stream.wait_stream(current)
@@ -75,7 +78,7 @@ class Replay:
         return graph
 
 
-class Recorded:
+class Recorded(Generic[Value]):
     """Calls ``step(starts)``; on CUDA, batches of ``size`` starts are replayed.
 
     The rest of :class:`Replay` holds; a batch of another size is made plainly.
@@ -83,7 +86,7 @@ class Recorded:
 
     def __init__(
         self,
-        step: Callable[[Tensor], Tensor],
+        step: Callable[[Tensor], Value],
         *,
         size: int,
         device: torch.device,
@@ -94,7 +97,7 @@ class Recorded:
         self._replay = Replay(self._next, device=device, warm=warm, use=use)
         self._starts = torch.zeros(size, dtype=torch.int64, device=device)
 
-    def __call__(self, starts: Tensor) -> Tensor:
+    def __call__(self, starts: Tensor) -> Value:
         """Make one step."""
         if not self._replay.records or len(starts) != len(self._starts):
             return self._step(starts)
@@ -105,5 +108,5 @@ class Recorded:
         """Forget the recording; the next step makes a new one."""
         self._replay.renew()
 
-    def _next(self) -> Tensor:
+    def _next(self) -> Value:
         return self._step(self._starts)

@@ -1,0 +1,190 @@
+"""Fused kernels for graphics cards, in Triton: what torch needs many passes over memory for.
+
+Attention over short windows keeps a whole head of a window inside one program, forward and
+backward, and reads queries, keys and values where the product that makes them put them. A layer
+norm adds what stands before it, and its gradient comes out in one pass. Compiling takes seconds
+once on a machine; ``fused.py`` says when that pays, and torch's own kernels do the same otherwise.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,import-not-found,no-untyped-call"
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+PASS = 16  # rows a program of the layer norm takes at a time
+BACK = 32  # and one of its gradient
+
+
+@triton.jit
+def _weights(q, k, steps, scale, STEPS: tl.constexpr, PRECISION: tl.constexpr):
+    """The attention weights of one head (STEPS, STEPS), in float32."""
+    logits = tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale
+    logits = tl.where((tl.arange(0, STEPS) < steps)[None, :], logits, float("-inf"))
+    weights = tl.exp(logits - tl.max(logits, 1)[:, None])
+    return weights / tl.sum(weights, 1)[:, None]
+
+
+@triton.jit
+def _attend(
+    qkv, out, steps, heads, size, scale,
+    STEPS: tl.constexpr, SIZE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The context of one head of one window."""
+    window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    width = heads * size
+    t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
+    inside = (t < steps) & (d < size)
+    at = qkv + window * steps * 3 * width + t * 3 * width + head * size + d
+    q = tl.load(at, mask=inside, other=0.0)
+    k = tl.load(at + width, mask=inside, other=0.0)
+    v = tl.load(at + 2 * width, mask=inside, other=0.0)
+    p = _weights(q, k, steps, scale, STEPS, PRECISION)
+    context = tl.dot(p.to(v.dtype), v, input_precision=PRECISION)
+    to = out + window * steps * width + t * width + head * size + d
+    tl.store(to, context.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def _attend_back(
+    qkv, grad, out, steps, heads, size, scale,
+    STEPS: tl.constexpr, SIZE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The gradients of queries, keys and values of one head of one window."""
+    window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    width = heads * size
+    t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
+    inside = (t < steps) & (d < size)
+    here = window * steps * 3 * width + t * 3 * width + head * size + d
+    q = tl.load(qkv + here, mask=inside, other=0.0)
+    k = tl.load(qkv + here + width, mask=inside, other=0.0)
+    v = tl.load(qkv + here + 2 * width, mask=inside, other=0.0)
+    at = window * steps * width + t * width + head * size + d
+    g = tl.load(grad + at, mask=inside, other=0.0)
+    p = _weights(q, k, steps, scale, STEPS, PRECISION)
+    kind = out.dtype.element_ty
+    dv = tl.dot(tl.trans(p).to(g.dtype), g, input_precision=PRECISION)
+    tl.store(out + here + 2 * width, dv.to(kind), mask=inside)
+    dp = tl.dot(g, tl.trans(v), input_precision=PRECISION)
+    ds = (p * (dp - tl.sum(p * dp, 1)[:, None]) * scale).to(g.dtype)
+    dq = tl.dot(ds, k, input_precision=PRECISION)
+    tl.store(out + here, dq.to(kind), mask=inside)
+    dk = tl.dot(tl.trans(ds), q, input_precision=PRECISION)
+    tl.store(out + here + width, dk.to(kind), mask=inside)
+
+
+@triton.jit
+def _add_norm(
+    x, added, gain, bias, total, out, moments, rows, period, width, eps,
+    ROWS: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
+    """Sum of x and ``added``, and the layer norm of it, of some rows of one model."""
+    model = tl.program_id(1).to(tl.int64)
+    r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    d = tl.arange(0, WIDTH)
+    inside = (r < rows)[:, None] & (d < width)[None, :]
+    at = (model * rows + r)[:, None] * width + d[None, :]
+    other = (model * period + r % period)[:, None] * width + d[None, :]
+    value = tl.load(x + at, mask=inside, other=0.0).to(tl.float32)
+    value += tl.load(added + other, mask=inside, other=0.0).to(tl.float32)
+    tl.store(total + at, value.to(total.dtype.element_ty), mask=inside)
+    mean = tl.sum(value, 1) / width
+    centred = tl.where(inside, value - mean[:, None], 0.0)
+    spread = 1 / tl.sqrt(tl.sum(centred * centred, 1) / width + eps)
+    scale = tl.load(gain + model * width + d, mask=d < width, other=0.0).to(tl.float32)
+    shift = tl.load(bias + model * width + d, mask=d < width, other=0.0).to(tl.float32)
+    normed = centred * spread[:, None] * scale[None, :] + shift[None, :]
+    tl.store(out + at, normed.to(out.dtype.element_ty), mask=inside)
+    tl.store(moments + (model * rows + r) * 2, mean, mask=r < rows)
+    tl.store(moments + (model * rows + r) * 2 + 1, spread, mask=r < rows)
+
+
+@triton.jit
+def _add_norm_back(
+    total, grad_total, grad_out, gain, moments, out, sums, rows, width,
+    ROWS: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
+    """The gradient of the sum of some rows, and their share of those of gain and bias."""
+    model, part = tl.program_id(1).to(tl.int64), tl.program_id(0)
+    r = part * ROWS + tl.arange(0, ROWS)
+    d = tl.arange(0, WIDTH)
+    inside = (r < rows)[:, None] & (d < width)[None, :]
+    at = (model * rows + r)[:, None] * width + d[None, :]
+    mean = tl.load(moments + (model * rows + r) * 2, mask=r < rows, other=0.0)
+    spread = tl.load(moments + (model * rows + r) * 2 + 1, mask=r < rows, other=0.0)
+    value = tl.load(total + at, mask=inside, other=0.0)
+    normed = tl.where(inside, (value - mean[:, None]) * spread[:, None], 0.0)
+    g = tl.load(grad_out + at, mask=inside, other=0.0)
+    to = sums + ((model * 2) * tl.num_programs(0) + part) * width + d
+    tl.store(to, tl.sum(g * normed, 0), mask=d < width)
+    tl.store(to + tl.num_programs(0) * width, tl.sum(g, 0), mask=d < width)
+    g = g * tl.load(gain + model * width + d, mask=d < width, other=0.0)[None, :]
+    centre, slope = tl.sum(g, 1) / width, tl.sum(g * normed, 1) / width
+    back = (g - centre[:, None] - normed * slope[:, None]) * spread[:, None]
+    back += tl.load(grad_total + at, mask=inside, other=0.0)
+    tl.store(out + at, back, mask=inside)
+
+
+def attention(qkv: Tensor, heads: int) -> Tensor:
+    """Return the context (..., T, D) of queries, keys and values side by side (..., T, 3 D)."""
+    *windows, steps, width = qkv.shape
+    out = qkv.new_empty(*windows, steps, width // 3)
+    grid, sizes = _heads(qkv, heads)
+    _attend[grid](qkv, out, *sizes, **_fixed(qkv, heads), num_warps=4)
+    return out
+
+
+def attention_gradient(qkv: Tensor, grad: Tensor, heads: int) -> Tensor:
+    """Return the gradient of ``attention`` for qkv, from that of its result."""
+    out = torch.empty_like(qkv)
+    grid, sizes = _heads(qkv, heads)
+    _attend_back[grid](qkv, grad, out, *sizes, **_fixed(qkv, heads), num_warps=8)
+    return out
+
+
+def add_norm(
+    x: Tensor, added: Tensor, gain: Tensor, bias: Tensor, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return x (M, R, D) plus ``added`` (M, P, D) again and again, its layer norm, its moments."""
+    models, rows, width = x.shape
+    total, out = torch.empty_like(x), torch.empty_like(x)
+    moments = torch.empty(models, rows, 2, device=x.device)
+    _add_norm[triton.cdiv(rows, PASS), models](
+        x, added, gain, bias, total, out, moments, rows, added.shape[1], width, eps,
+        ROWS=PASS, WIDTH=triton.next_power_of_2(width), num_warps=4,
+    )  # fmt: skip
+    return total, out, moments
+
+
+def add_norm_gradient(
+    total: Tensor, grad_total: Tensor, grad_out: Tensor, gain: Tensor, moments: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of ``add_norm`` for the sum (M, R, D), for gain and bias (M, D)."""
+    models, rows, width = total.shape
+    parts = triton.cdiv(rows, BACK)
+    out, sums = torch.empty_like(total), total.new_empty(models, 2, parts, width)
+    _add_norm_back[parts, models](
+        total, grad_total, grad_out, gain, moments, out, sums, rows, width,
+        ROWS=BACK, WIDTH=triton.next_power_of_2(width), num_warps=4,
+    )  # fmt: skip
+    for_gain, for_bias = sums.sum(2).unbind(1)
+    return out, for_gain, for_bias
+
+
+def _heads(qkv: Tensor, heads: int) -> tuple[tuple[int], tuple[int, int, int, float]]:
+    """Return how many programs, and what each needs to know: steps, heads, their size, scale."""
+    steps, size = qkv.shape[-2], qkv.shape[-1] // 3 // heads
+    return (qkv.numel() // (steps * qkv.shape[-1]) * heads,), (steps, heads, size, size**-0.5)
+
+
+def _fixed(qkv: Tensor, heads: int) -> dict[str, int | str]:
+    """Return the sizes of blocks, and how exactly float32 is multiplied: as torch would."""
+    size = qkv.shape[-1] // 3 // heads
+    exact = torch.get_float32_matmul_precision() == "highest"
+    return {
+        "STEPS": max(16, triton.next_power_of_2(qkv.shape[-2])),
+        "SIZE": max(16, triton.next_power_of_2(size)),
+        "PRECISION": "ieee" if exact else "tf32",
+    }
