@@ -54,6 +54,12 @@ def test_the_sum_is_compared_with_the_better_part():
     text = "sum beats the better part in AUC-PR, share of series"
     assert line[text][1:3] == (0.4, pytest.approx(1 / 3))
     assert math.isnan(line["ours: Spearman of sum and d_q, median"][2])
+    barely = {"AUC-PR d_rec": 0.5, "AUC-PR d_q": 0.1, "AUC-PR sum": 0.501}
+    found.append(Finding(row=make_row("AxonAD", "d", 0.5), measures=barely))
+    line = lines_of(diagnostics_table(found))
+    assert line[text][2] == 0.5
+    clear = "ours: sum beats the better part in AUC-PR by more than 0.01, share of series"
+    assert line[clear][2] == 0.25
 
 
 def test_failures_are_counted_and_nothing_else_is_mixed():

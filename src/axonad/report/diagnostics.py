@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from axonad.bench.diagnostics.finding import Finding
-from axonad.bench.diagnostics.measure import HIGH
+from axonad.bench.diagnostics.measure import HIGH, JUDGED
 from axonad.bench.diagnostics.rules import ALONE, OURS, PAPER, RULES
 from axonad.report.diagnostic_panel import Array, Panel, Statistic, gather, interval, mean
 from axonad.report.paper_figures import PAPER_SERIES, paper_diagnostics
@@ -20,6 +20,7 @@ from axonad.report.table import Cell, Column, Line, Table
 
 Question = tuple[str, Array, Statistic, str]  # what, of the series, over them, name in the paper
 HALF = 0.5
+CLEAR = 0.01  # a sum whose one part says nothing beats the other by less, now and then
 HEAVY = 3.0  # times: a tail this much longer than the other's leaves it little say
 SPAN = Column(heading="95 % interval", style="interval")
 SERIES = Column(heading="series", style="count")
@@ -94,6 +95,11 @@ def _asked_by_us(panel: Panel) -> list[Question]:
          np.mean),
         ("both regimes occur, share of series", panel.above(both, 0), np.mean),
         ("sum beats the better part in VUS-PR, share of series", panel.above(gain, 0), np.mean),
+        *(
+            (f"sum beats the better part in {metric} by more than {CLEAR}, share of series",
+             panel.above(panel[f"{metric} sum"] - panel.better_part(metric), CLEAR), np.mean)
+            for metric in JUDGED
+        ),
         ("VUS-PR of the sum minus that of the better part, mean", gain, np.mean),
         ("99 % quantile of rz(d_rec) over that of rz(d_q), median", ratio, np.median),
         (f"that ratio above {HEAVY:g}, share of series", panel.above(ratio, HEAVY), np.mean),
