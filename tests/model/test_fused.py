@@ -19,6 +19,7 @@ from axonad.model.card import CardNet
 from axonad.model.layout import Layout
 from axonad.model.net import AxonNet
 from axonad.model.stacked import Batch
+from axonad.train.update import FusedUpdate, PlainUpdate
 from tests.train.test_loop import NET
 
 DEVICE = "cpu" if os.environ.get("TRITON_INTERPRET") else "cuda"
@@ -87,6 +88,27 @@ def test_a_stack_learns_the_same():
         results.append((loss, torch.autograd.grad(loss.sum(), rows)[0]))
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, **CLOSE)
+
+
+@pytest.mark.gpu
+def test_the_update_is_that_of_torch():
+    torch.manual_seed(5)
+    start, encoder = torch.randn(2, 3000, device=DEVICE), torch.randn(2, 1000, device=DEVICE)
+    gradients = torch.randn(4, 2, 3000, device=DEVICE)
+    gradients[:, 0] *= 1e-3  # only the other one's is clipped
+    results = []
+    for kind in (PlainUpdate, FusedUpdate):
+        rows, target = start.clone().requires_grad_(), encoder.clone()
+        change = kind(rows, AxonAD()._train_config(), ema=0.9)
+        for gradient in gradients[:2]:
+            change(rows, target, gradient.clone())
+        before, rows, target = rows, rows.detach()[[1]].requires_grad_(), target[[1]]
+        change.keep(before, rows, [1])  # one model leaves, the other goes on
+        for gradient in gradients[2:, [1]]:
+            change(rows, target, gradient.clone())
+        results.append((rows.detach(), target))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.gpu

@@ -17,7 +17,7 @@ from axonad.model.replay import WARM
 from axonad.model.stacked import Batch
 from axonad.model.windows import gather_windows
 from axonad.progress import Progress
-from axonad.train import fleet, loop
+from axonad.train import fleet, loop, update
 from axonad.train.feed import Feed, HeldOut, Member
 from axonad.train.fleet import Run, Stack, Step, models_at_once, train_fleet, validation_errors
 from axonad.train.mask import mask_plan, sample_mask
@@ -199,7 +199,7 @@ def recorded(feed, data, counts):
 def test_steps_equal_plain_steps(monkeypatch, double, clip):
     """Same windows, same masks: same weights, with clipping, decay, EMA and partial batches."""
     monkeypatch.setattr(loop, "CLIP", clip)
-    monkeypatch.setattr(fleet, "CLIP", clip)
+    monkeypatch.setattr(update, "CLIP", clip)
     net = dataclasses.replace(NET, dropout=0.0)
     settings = config(lr=1e-2, weight_decay=0.1)
     members = [member(1, 180, net=net), member(2, 150, net=net), member(3, 207, net=net)]

@@ -7,6 +7,7 @@ taps of a convolution are products of slices, and nothing is kept that the outpu
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -102,7 +103,15 @@ def with_zeros(z: Tensor, steps: int) -> Tensor:
 
 def sum_rows(x: Tensor) -> Tensor:
     """Return the sum of rows (M, D) of x (M, R, D): a product, which runs faster than a sum."""
-    return torch.bmm(x.new_ones(len(x), 1, x.shape[1]), x)[:, 0]
+    ones = _ones(x.shape[1], x.dtype, x.device).expand(len(x), 1, -1)
+    return torch.bmm(ones, x)[:, 0]
+
+
+@lru_cache(maxsize=64)
+def _ones(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return ones, made once: a step begins with a few plain ones before it is recorded."""
+    with torch.inference_mode(False):
+        return torch.ones(size, dtype=dtype, device=device)
 
 
 class _Affine(torch.autograd.Function):
@@ -110,7 +119,7 @@ class _Affine(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
         product = weight.transpose(1, 2)
-        return x @ product if bias is None else torch.baddbmm(bias[:, None], x, product)
+        return x @ product if bias is None else _plus_product(bias, x, product)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
@@ -182,10 +191,10 @@ class _Convolve(torch.autograd.Function):
         factor: float,
     ) -> Tensor:
         seen = _seen(z, dilation)
-        first = seen[0].flatten(1, 2)
-        out = torch.baddbmm(bias[:, None], first, taps[:, 0], beta=factor, alpha=factor)
+        scaled, shift = (taps, bias) if keep is None else (taps * factor, bias * factor)
+        out = _plus_product(shift, seen[0].flatten(1, 2), scaled[:, 0])
         for tap, part in enumerate(seen[1:], start=1):
-            out.baddbmm_(part.flatten(1, 2), taps[:, tap], alpha=factor)
+            out.baddbmm_(part.flatten(1, 2), scaled[:, tap])
         out = out.view_as(seen[0])
         out.clamp_min_(0)
         if keep is not None:
@@ -207,6 +216,13 @@ class _Convolve(torch.autograd.Function):
             place.flatten(1, 2).baddbmm_(g, back, beta=1 if tap else 0, alpha=ctx.factor)
             grad_taps[:, tap].baddbmm_(rows, g, beta=0, alpha=ctx.factor)
         return grad_z, grad_taps, sum_rows(g) * ctx.factor, None, None, None
+
+
+def _plus_product(bias: Tensor, x: Tensor, product: Tensor) -> Tensor:
+    """Return bias (M, O) + x (M, R, I) times a matrix (M, I, O); of one model, in one pass."""
+    if len(x) == 1:
+        return torch.addmm(bias[0], x[0], product[0])[None]
+    return torch.baddbmm(bias[:, None], x, product)
 
 
 def _seen(z: Tensor, dilation: int) -> list[Tensor]:

@@ -22,9 +22,10 @@ from axonad.model.stacked import Batch, Keep, losses, window_errors
 from axonad.progress import Progress
 from axonad.train.checkpoint import Patience
 from axonad.train.feed import Dropout, Feed, HeldOut, Member
-from axonad.train.loop import CLIP, GPU_BATCH, MARGIN, History, TrainConfig, adamw
+from axonad.train.loop import GPU_BATCH, MARGIN, History, TrainConfig
 from axonad.train.mask import mask_plan
 from axonad.train.precision import fast_products, step_precision
+from axonad.train.update import FusedUpdate, PlainUpdate, Update
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -130,7 +131,8 @@ class Stack:
         self.rows.requires_grad_()
         self.precision = step_precision(self.rows)
         self._fused = can_fuse(self._net, self.rows.device, windows=windows)
-        self._optimiser = adamw([self.rows], config)
+        update = FusedUpdate if self._fused else PlainUpdate
+        self._update: Update = update(self.rows, config, ema=self._net.ema)
 
     def step(self, batch: Batch, keep: Keep = ()) -> Tensor:
         """Make one optimiser step of every model: its own loss, clipped by its own norm."""
@@ -138,11 +140,7 @@ class Stack:
             batch, self.rows, self.target, self.layout, keep, self.precision, fused=self._fused
         )
         (gradient,) = torch.autograd.grad(found.sum(), self.rows)
-        norm = gradient.norm(dim=1, keepdim=True)
-        self.rows.grad = gradient.mul_((CLIP / (norm + 1e-6)).clamp(max=1.0))  # clip_grad_norm_
-        self._optimiser.step()
-        with torch.no_grad():
-            self.target.lerp_(self.rows[:, : self.layout.encoder_size], 1 - self._net.ema)
+        self._update(self.rows, self.target, gradient)
         return found.detach()
 
     def window_errors(self, x: Tensor, rows: Sequence[int]) -> Tensor:
@@ -156,12 +154,10 @@ class Stack:
 
     def keep(self, rows: list[int]) -> None:
         """Go on with these models alone, in this order."""
-        state = self._optimiser.state[self.rows]
-        self.rows = self.rows.detach()[rows].requires_grad_()
+        before = self.rows
+        self.rows = before.detach()[rows].requires_grad_()
         self.target = self.target[rows]
-        self._optimiser = adamw([self.rows], self.config)
-        for name, value in state.items():  # all models have made the same number of steps
-            self._optimiser.state[self.rows][name] = value[rows] if value.dim() else value
+        self._update.keep(before, self.rows, rows)
 
 
 class Step:
