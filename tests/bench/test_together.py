@@ -38,6 +38,23 @@ def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
     assert fitted == [3], "kept scores are not made again"
 
 
+def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeypatch):
+    settings = {**make_job().params, "seed": 1}
+    scored = make_job(detector="AxonADVariant", params={**settings, "scores": ("d_rec",)})
+    trained = make_job(detector="AxonADVariant", params={**settings, "trains": "prediction"})
+    fitted = []
+    original = together.fit_many
+
+    def spy(detectors, series):
+        fitted.extend(detector.scores for detector in detectors)
+        return original(detectors, series)
+
+    monkeypatch.setattr(together, "fit_many", spy)
+    setting = Setting(device="cpu", scores=str(tmp_path))
+    assert all(row.is_ok for row in together.run([scored, trained], setting=setting, workers=1))
+    assert fitted == [("d_rec",)]
+
+
 def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(together.tempfile, "tempdir", str(tmp_path))
     (row,) = together.run([make_job()], setting=Setting(device="cpu"), workers=1)

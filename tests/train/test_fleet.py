@@ -133,16 +133,14 @@ def test_dropout_equals_the_plain_network_that_drops_the_same(monkeypatch, doubl
     rows, target = layout.pack(nets)
     rows.requires_grad_()
     x, mask = torch.randn(2, 5, 16, 3), torch.ones(2, 5, 16)
-    keep = [(torch.rand(2, 16, 5, 16) > 0.4) * 1.0 for _ in NET.dilations]
+    keep = [(torch.rand(2, 16, 5, 16) > 0.4) / (1 - NET.dropout) for _ in NET.dilations]
     batch = Batch(x, None, mask.transpose(1, 2), torch.full((2, 5), 0.2))
     found = stacked.losses(batch, rows, target, layout, keep)
     found.sum().backward()
     gradients = layout.weights(rows.grad)
     for i, net in enumerate(nets):
         layers = iter([one[i].permute(1, 2, 0) for one in keep])  # (B, D, T)
-        monkeypatch.setattr(
-            predictor, "dropout", lambda z, p, on, layers=layers: z * next(layers) / (1 - p)
-        )
+        monkeypatch.setattr(predictor, "dropout", lambda z, p, on, layers=layers: z * next(layers))
         expected = WeightedLoss()(net(x[i]), x[i], mask[i])
         expected.backward()
         torch.testing.assert_close(found[i], expected, rtol=1e-9, atol=1e-11)

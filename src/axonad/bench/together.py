@@ -23,6 +23,7 @@ from axonad.bench.sources import Subject, load
 from axonad.errors import AxonADError, ConfigError, FleetError
 from axonad.fleet import fit_many
 
+STACKED = ("AxonAD", "AxonADVariant")
 AT_ONCE = 64  # jobs whose series are in memory together
 
 
@@ -39,7 +40,7 @@ def run(
     jobs = list(jobs)
     with tempfile.TemporaryDirectory() as own:
         folder = setting.scores or own
-        alike = sorted((job for job in jobs if job.detector == AxonAD.__name__), key=_dataset)
+        alike = sorted((job for job in jobs if job.detector in STACKED), key=_dataset)
         for first in range(0, len(alike), AT_ONCE):
             detect_together(alike[first : first + AT_ONCE], Path(folder), device=setting.device)
         yield from local.run(jobs, setting=replace(setting, scores=folder), workers=workers)
@@ -54,7 +55,7 @@ def detect_together(jobs: Sequence[Job], folder: Path, *, device: str | None) ->
             kept = detection.read(folder / job.fit_key)
             detector = detection.make(job, device=device)
             new = kept is None or kept.fingerprint != subject.fingerprint
-            if new and isinstance(detector, AxonAD):
+            if new and isinstance(detector, AxonAD) and _is_standard(detector):
                 ready.append((job, subject, detector))
         except Exception:  # noqa: S112 - the worker meets it again and makes a row of it
             continue
@@ -77,6 +78,11 @@ def detect_together(jobs: Sequence[Job], folder: Path, *, device: str | None) ->
                 detection.save(found, folder / job.fit_key)
             except (AxonADError, ValueError):
                 continue
+
+
+def _is_standard(detector: AxonAD) -> bool:
+    """Whether the network is the one stacks are made of; a variant's may be."""
+    return detector._net_config(channels=1).is_standard
 
 
 def _dataset(job: Job) -> str:

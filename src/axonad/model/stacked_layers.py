@@ -89,8 +89,8 @@ def convolve(
 ) -> Tensor:
     """Return convolution, ReLU and dropout of z (M, T, B, D) at the steps all taps reach.
 
-    ``taps`` (M, kernel, in, out). ``keep``, of the result's shape, is 0 where dropout strikes and 1
-    elsewhere, where ``factor`` makes up for that.
+    ``taps`` (M, kernel, in, out). ``keep``, of the result's shape, is what dropout multiplies it
+    by: 0, or ``factor``.
     """
     out: Tensor = _Convolve.apply(z, taps, bias, dilation, keep, factor)  # type: ignore[no-untyped-call]
     return out
@@ -191,10 +191,9 @@ class _Convolve(torch.autograd.Function):
         factor: float,
     ) -> Tensor:
         seen = _seen(z, dilation)
-        scaled, shift = (taps, bias) if keep is None else (taps * factor, bias * factor)
-        out = _plus_product(shift, seen[0].flatten(1, 2), scaled[:, 0])
+        out = _plus_product(bias, seen[0].flatten(1, 2), taps[:, 0])
         for tap, part in enumerate(seen[1:], start=1):
-            out.baddbmm_(part.flatten(1, 2), scaled[:, tap])
+            out.baddbmm_(part.flatten(1, 2), taps[:, tap])
         out = out.view_as(seen[0])
         out.clamp_min_(0)
         if keep is not None:

@@ -137,7 +137,7 @@ class HeldOut:
 
 
 class Dropout:
-    """What dropout leaves standing in each layer of every model, drawn from its own generator."""
+    """What dropout multiplies each layer of every model by, drawn from its own generator."""
 
     def __init__(
         self, members: Sequence[Member], *, steps: int, batch_size: int, dtype: torch.dtype
@@ -152,11 +152,12 @@ class Dropout:
         self.keep: Keep = torch.split(self._all, counts, dim=1) if counts else ()
 
     def draw(self) -> None:
-        """Draw anew, into the same memory: 0, or 1."""
+        """Draw anew, into the same memory: 0, or what makes up for the zeros."""
         if not self.keep:
             return
         for row, generator in zip(self._all, self._generators, strict=True):
             row.bernoulli_(self._stays, generator=generator)
+        self._all /= self._stays
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet, Output
 from axonad.model.passes import run_passes
+from axonad.model.replay import Recorded
 from axonad.model.threads import one_thread
 from axonad.model.variant import make_loss
 from axonad.model.windows import gather_windows
@@ -62,7 +63,8 @@ def train(
     """
     loss = make_loss(net.config).to(series.device)
     optimiser = make_optimiser(net, loss, config)
-    step = plain_step(net, loss, optimiser, series, config)
+    plain = plain_step(net, loss, optimiser, series, config)
+    step = Recorded(plain, size=config.batch_size, device=series.device)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     for epoch in range(config.epochs):
