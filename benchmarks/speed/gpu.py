@@ -27,6 +27,7 @@ from axonad import AxonAD
 from axonad.bench.machine import commit, describe_device
 from axonad.data.telemetry import generate_telemetry
 from axonad.metrics import evaluate
+from axonad.model.fused import WORTH
 from axonad.model.net import AxonNet
 from axonad.model.stacked import Precision
 from axonad.progress import Progress
@@ -71,7 +72,7 @@ def step_ms(models: int, steps: int = 50) -> float:
             series = torch.randn(4000, CHANNELS, device=CUDA)
         members.append(Member(net, series, None, generator(seed, CUDA)))
     config = detector._train_config()
-    stack = fleet.Stack([member.net for member in members], config)
+    stack = fleet.Stack([member.net for member in members], config, windows=WORTH)
     feed = Feed(members, plan=fleet._plan(members[0], config), batch_size=BATCH)
     for model in range(models):
         feed.shuffle(model)
@@ -121,7 +122,8 @@ def scoring(rows: list[dict], windows: int = 200_000) -> None:
         far = [np.abs(terms[name] / one.double().cpu().numpy() - 1).max() for one, name in pairs]
         return f"terms differ by up to {max(far):.1e}"
 
-    reference = naive.score(net, series)
+    reference = naive.score(net.double(), series.double())
+    net.float()
     base = median(lambda: naive.score(net, series), 3) / windows * 1e6
     rows.append(row("scoring a window, us", "naive", base, 1.0))
     for name, precision, cast in (

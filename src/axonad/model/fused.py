@@ -13,6 +13,7 @@ from axonad.model.config import NetConfig
 WORTH = 200_000  # windows of a call from which on compiling, seconds once on a machine, pays
 LONGEST = 128  # steps of a window that one program holds
 WIDEST = 64  # units of a head that one program holds
+SHARED = 150_000  # bytes of fast memory that a program may need: cards for gaming have less
 EPS = 1e-5  # of a layer norm, torch's default
 
 
@@ -24,6 +25,7 @@ def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
         and config.window <= LONGEST
         and config.d_model // config.heads <= WIDEST
         and find_spec("triton") is not None
+        and torch.cuda.get_device_properties(device).shared_memory_per_block_optin >= SHARED
     )
 
 

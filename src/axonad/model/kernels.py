@@ -130,21 +130,20 @@ def _add_norm_back(
 
 @triton.jit
 def _adamw(
-    rows, target, grad, norms, moments, powers, models, size, encoder,
+    rows, target, grad, norms, firsts, seconds, powers, size, encoder,
     lr, decay, beta1, beta2, eps, clip, ema, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Some weights of one model: gradient clipped, AdamW, and their moving average."""
     model, i = tl.program_id(1).to(tl.int64), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside, at = i < size, model * size + i
-    far = at + models.to(tl.int64) * size
     g = tl.load(grad + at, mask=inside, other=0.0)
     g *= tl.minimum(clip / (tl.load(norms + model) + 1e-6), 1.0)
-    first = tl.load(moments + at, mask=inside, other=0.0)
-    second = tl.load(moments + far, mask=inside, other=0.0)
+    first = tl.load(firsts + at, mask=inside, other=0.0)
+    second = tl.load(seconds + at, mask=inside, other=0.0)
     first += (g - first) * (1 - beta1)
     second = second * beta2 + g * g * (1 - beta2)
-    tl.store(moments + at, first, mask=inside)
-    tl.store(moments + far, second, mask=inside)
+    tl.store(firsts + at, first, mask=inside)
+    tl.store(seconds + at, second, mask=inside)
     rest1, rest2 = (1 - tl.load(powers)).to(tl.float32), (1 - tl.load(powers + 1)).to(tl.float32)
     value = tl.load(rows + at, mask=inside, other=0.0) * (1 - lr * decay)
     value -= lr / rest1 * first / (tl.sqrt(second) / tl.sqrt(rest2) + eps)
@@ -161,7 +160,7 @@ def adamw(
     """Step the weights (M, P) and their target (M, Q) in place; so the moments (2, M, P)."""
     models, size = rows.shape
     _adamw[triton.cdiv(size, WEIGHTS), models](
-        rows, target, grad, norms, moments, powers, models, size, target.shape[1],
+        rows, target, grad, norms, *moments, powers, size, target.shape[1],
         lr, decay, *betas, eps, clip, ema, BLOCK=WEIGHTS, num_warps=4,
     )  # fmt: skip
 
