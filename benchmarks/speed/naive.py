@@ -70,7 +70,7 @@ def score(net: AxonNet, series: Tensor) -> tuple[Tensor, Tensor]:
     """Return d_rec and d_q of every window."""
     net.eval()
     order = torch.arange(len(series) - net.config.window + 1, device=series.device)
-    d_rec, d_q = (torch.empty(len(order), device=series.device) for _ in range(2))
+    d_rec, d_q = (series.new_empty(len(order)) for _ in range(2))
     for starts, x in batches(series, net.config.window, order):
         found, predicted, target = forward(net, x)
         d_rec[starts] = (found - x).square().sum(-1).mean(-1)

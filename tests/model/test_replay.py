@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import gc
+
 import pytest
 import torch
 
-from axonad.model.replay import Recorded
+from axonad.model.replay import Recorded, Replay
 
 CPU = torch.device("cpu")
 
@@ -55,3 +57,18 @@ def test_replaying_gives_what_the_plain_steps_give():
     plain, recorded = (training(cuda, use=use) for use in (False, True))
     assert recorded[0] == pytest.approx(plain[0], rel=1e-5)
     torch.testing.assert_close(recorded[1], plain[1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.gpu
+def test_what_the_collector_frees_does_not_spoil_a_recording():
+    cuda = torch.device("cuda")
+
+    def step():
+        kept = [[] for _ in range(100_000)]  # enough for the collector to wake up
+        return torch.ones(3, device=cuda) + len(kept[0]) + 1
+
+    for _ in range(4):  # each leaves a recording that only the collector can free
+        replay = Replay(step, device=cuda, warm=1)
+        replay.myself = replay
+        assert [float(replay().sum()) for _ in range(3)] == [6.0] * 3
+    assert gc.isenabled()

@@ -25,8 +25,14 @@ def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
         and config.window <= LONGEST
         and config.d_model // config.heads <= WIDEST
         and find_spec("triton") is not None
-        and torch.cuda.get_device_properties(device).shared_memory_per_block_optin >= SHARED
+        and _fast_memory(device) >= SHARED
     )
+
+
+def _fast_memory(device: torch.device) -> int:
+    """Return how many bytes a program on the card may share."""
+    properties = torch.cuda.get_device_properties(device)
+    return getattr(properties, "shared_memory_per_block_optin", 0)
 
 
 def attention(qkv: Tensor, heads: int) -> Tensor:

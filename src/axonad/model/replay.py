@@ -7,7 +7,9 @@ generator, so the answer is the one the plain step gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import torch
@@ -73,9 +75,21 @@ class Replay(Generic[Value]):
         """Record the step in the memory of the recording before, which is not replayed again."""
         graph = torch.cuda.CUDAGraph()
         pool = None if before is None else before.pool()
-        with torch.cuda.graph(graph, stream=self._stream, pool=pool):
+        with _no_collecting(), torch.cuda.graph(graph, stream=self._stream, pool=pool):
             self._value = self._step()
         return graph
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Keep the garbage collector out: an old recording it freed would spoil the new one."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class Recorded(Generic[Value]):
