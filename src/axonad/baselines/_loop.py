@@ -18,6 +18,9 @@ from axonad.train.loop import MARGIN, History
 Loss = Callable[[nn.Module, Tensor, int], Tensor]
 """Network, windows (B, T, F) and the epoch, counted from 1 → one number to minimise."""
 
+Stage = Callable[[int], float]
+"""Epoch → what the loss makes of it: where that stays, a recorded step stays right."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoopConfig:
@@ -44,6 +47,7 @@ def train_network(
     held_out: Tensor | None,
     config: LoopConfig,
     progress: Progress,
+    stage: Stage = float,
 ) -> History:
     """Train ``net`` in place on the windows of ``series`` (n, F) and return the history.
 
@@ -52,7 +56,7 @@ def train_network(
     """
     optimiser = torch.optim.AdamW(
         net.parameters(),
-        lr=config.lr,
+        lr=_rate(config.lr, series.device),
         weight_decay=config.weight_decay,
         fused=series.device.type in ("cpu", "cuda"),
         capturable=series.device.type == "cuda",
@@ -60,8 +64,8 @@ def train_network(
     schedule = torch.optim.lr_scheduler.StepLR(optimiser, config.lr_step, config.lr_decay)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
-    step = _Step(net, loss, optimiser, series, config)
-    judge = None if held_out is None else HeldOut(net, loss, held_out, config)
+    step = _Step(net, loss, optimiser, series, config, stage)
+    judge = None if held_out is None else HeldOut(net, loss, held_out, config, stage)
     for epoch in range(1, config.epochs + 1):
         error = _train_epoch(step, epoch, progress)
         schedule.step()
@@ -81,8 +85,13 @@ def train_network(
     return history
 
 
+def _rate(lr: float, device: torch.device) -> float | Tensor:
+    """Return a learning rate that a recorded step reads anew each time."""
+    return torch.tensor(lr, device=device) if device.type == "cuda" else lr
+
+
 class _Step:
-    """One optimiser step from where a batch's windows begin; recorded anew in every epoch."""
+    """One optimiser step from where a batch's windows begin; recorded anew in every stage."""
 
     def __init__(
         self,
@@ -91,17 +100,20 @@ class _Step:
         optimiser: torch.optim.Optimizer,
         series: Tensor,
         config: LoopConfig,
+        stage: Stage,
     ) -> None:
+        self._stage = stage
         self.net, self.series, self.config = net, series, config
         self._loss, self._optimiser = loss, optimiser
-        self._epoch = 0
+        self._epoch = 1
         size = max(config.batch_size, 2)
         self.make = Recorded(self._plain, size=size, device=series.device, use=config.recorded)
 
     def begin(self, epoch: int) -> None:
-        """Say which epoch it is; the loss and the learning rate may depend on it."""
+        """Say which epoch it is; the loss may depend on it."""
+        if self._stage(epoch) != self._stage(self._epoch):
+            self.make.renew()
         self._epoch = epoch
-        self.make.renew()
         self.net.train()
 
     def _plain(self, starts: Tensor) -> Tensor:
@@ -131,9 +143,11 @@ def _train_epoch(step: _Step, epoch: int, progress: Progress) -> float:
 class HeldOut:
     """The loss on the windows of a series, in evaluation mode, averaged over batches."""
 
-    def __init__(self, net: nn.Module, loss: Loss, series: Tensor, config: LoopConfig) -> None:
+    def __init__(
+        self, net: nn.Module, loss: Loss, series: Tensor, config: LoopConfig, stage: Stage
+    ) -> None:
         self._net, self._loss, self._series, self._rows = net, loss, series, config.rows
-        self._epoch = 0
+        self._stage, self._epoch = stage, 1
         self._parts = torch.split(
             torch.arange(count_windows(len(series), config.rows), device=series.device),
             config.batch_size,
@@ -144,8 +158,9 @@ class HeldOut:
 
     @torch.no_grad()
     def __call__(self, epoch: int) -> float:
+        if self._stage(epoch) != self._stage(self._epoch):
+            self._judge.renew()
         self._epoch = epoch
-        self._judge.renew()
         self._net.eval()
         losses = torch.empty(len(self._parts), device=self._series.device)
         for i, part in enumerate(self._parts):

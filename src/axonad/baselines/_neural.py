@@ -110,6 +110,10 @@ class NeuralDetector(Detector):
         Called in training mode and, for early stopping, in evaluation mode (``net.training``).
         """
 
+    def _stage(self, epoch: int) -> float:
+        """Return what the loss makes of the epoch; by default nothing."""
+        return 0.0
+
     @abstractmethod
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         """Return how strange windows (B, T, F) are: (B, F) per channel, or (B,).
@@ -157,6 +161,7 @@ class NeuralDetector(Detector):
                     held_out=held_out,
                     config=self._loop_config(),
                     progress=progress,
+                    stage=self._stage,
                 )
             self._net = net.eval().requires_grad_(False)
             self._finish(self._net, series)

@@ -140,6 +140,9 @@ class MAVAE(NeuralDetector):
             loss = loss + cyclic_weight(epoch, end=self.kl_weight) * kl(q).sum((1, 2)).mean()
         return loss
 
+    def _stage(self, epoch: int) -> float:
+        return cyclic_weight(epoch, end=self.kl_weight)
+
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         score: Tensor = net(x)[0].nll(x).mean(1)
         return score

@@ -113,6 +113,9 @@ class TranAD(NeuralDetector):
         share = 1 / epoch
         return share * mse_loss(first, x[:, -1]) + (1 - share) * mse_loss(second, x[:, -1])
 
+    def _stage(self, epoch: int) -> float:
+        return 1 / epoch
+
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         error: Tensor = net(x)[1] - x[:, -1]
         return error.square()

@@ -83,6 +83,9 @@ class USAD(NeuralDetector):
         first, second = net(x)
         return (mse_loss(first, x) + mse_loss(second, x)) / (epoch + 1 if self.tsb_ad else 1)
 
+    def _stage(self, epoch: int) -> float:
+        return float(epoch)
+
     def _window_score(self, net: Any, x: Tensor) -> Tensor:
         flat = x.flatten(1)
         first, second = net.twice(flat)

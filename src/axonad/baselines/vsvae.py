@@ -100,6 +100,9 @@ class VSVAE(NeuralDetector):
             loss = loss + warm_up(epoch, end=self.kl_weight) * divergence
         return loss
 
+    def _stage(self, epoch: int) -> float:
+        return warm_up(epoch, end=self.kl_weight)
+
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         return laplace_nll(x, net(x)[0]).mean(1)
 

@@ -74,6 +74,9 @@ class WVAE(NeuralDetector):
             loss = loss + warm_up(epoch, end=self.kl_weight) * kl(q).sum(-1).mean()
         return loss
 
+    def _stage(self, epoch: int) -> float:
+        return warm_up(epoch, end=self.kl_weight)
+
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         score: Tensor = net(x)[0].nll(x).mean(1)
         return score
