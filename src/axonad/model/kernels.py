@@ -29,23 +29,33 @@ def _weights(q, k, steps, scale, STEPS: tl.constexpr, PRECISION: tl.constexpr):
 
 
 @triton.jit
+def _head(steps, heads, size, STEPS: tl.constexpr, SIZE: tl.constexpr):
+    """Rows and columns of a program's head of a window, and which of both there are."""
+    window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
+    return window * steps + t, head * size + d, (t < steps) & (d < size)
+
+
+@triton.jit
+def _read(at, inside, width):
+    """Queries, keys and values of a head."""
+    q = tl.load(at, mask=inside, other=0.0)
+    k = tl.load(at + width, mask=inside, other=0.0)
+    return q, k, tl.load(at + 2 * width, mask=inside, other=0.0)
+
+
+@triton.jit
 def _attend(
     qkv, out, steps, heads, size, scale,
     STEPS: tl.constexpr, SIZE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The context of one head of one window."""
-    window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    row, column, inside = _head(steps, heads, size, STEPS, SIZE)
     width = heads * size
-    t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
-    inside = (t < steps) & (d < size)
-    at = qkv + window * steps * 3 * width + t * 3 * width + head * size + d
-    q = tl.load(at, mask=inside, other=0.0)
-    k = tl.load(at + width, mask=inside, other=0.0)
-    v = tl.load(at + 2 * width, mask=inside, other=0.0)
+    q, k, v = _read(qkv + row * 3 * width + column, inside, width)
     p = _weights(q, k, steps, scale, STEPS, PRECISION)
     context = tl.dot(p.to(v.dtype), v, input_precision=PRECISION)
-    to = out + window * steps * width + t * width + head * size + d
-    tl.store(to, context.to(out.dtype.element_ty), mask=inside)
+    tl.store(out + row * width + column, context.to(out.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -54,16 +64,11 @@ def _attend_back(
     STEPS: tl.constexpr, SIZE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The gradients of queries, keys and values of one head of one window."""
-    window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    row, column, inside = _head(steps, heads, size, STEPS, SIZE)
     width = heads * size
-    t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
-    inside = (t < steps) & (d < size)
-    here = window * steps * 3 * width + t * 3 * width + head * size + d
-    q = tl.load(qkv + here, mask=inside, other=0.0)
-    k = tl.load(qkv + here + width, mask=inside, other=0.0)
-    v = tl.load(qkv + here + 2 * width, mask=inside, other=0.0)
-    at = window * steps * width + t * width + head * size + d
-    g = tl.load(grad + at, mask=inside, other=0.0)
+    here = row * 3 * width + column
+    q, k, v = _read(qkv + here, inside, width)
+    g = tl.load(grad + row * width + column, mask=inside, other=0.0)
     p = _weights(q, k, steps, scale, STEPS, PRECISION)
     kind = out.dtype.element_ty
     dv = tl.dot(tl.trans(p).to(g.dtype), g, input_precision=PRECISION)

@@ -16,6 +16,14 @@ from axonad.report.table import Column, Line, Table
 UNUSUAL = 3  # features named per target
 
 
+FOUND = (
+    Column(heading="Mahalanobis percentile", digits=1),
+    Column(heading="neighbour percentile", digits=1),
+    Column(heading="nearest", style="text"),
+    Column(heading="most unusual (z)", style="text"),
+)
+
+
 def transfer_table(found: Sequence[Transfer], *, among: str, by: str) -> Table:
     """Return how ordinary every target is among the others, and what is unusual about it."""
     if not found:
@@ -30,13 +38,7 @@ def transfer_table(found: Sequence[Transfer], *, among: str, by: str) -> Table:
     others = len(found[0].ranking) - 1
     return Table(
         title=f"Transfer: training segments against {others} of {among} (by {by})",
-        columns=(
-            Column(heading="target", style="text"),
-            Column(heading="Mahalanobis percentile", digits=1),
-            Column(heading="neighbour percentile", digits=1),
-            Column(heading="nearest", style="text"),
-            Column(heading="most unusual (z)", style="text"),
-        ),
+        columns=(Column(heading="target", style="text"), *FOUND),
         rows=tuple(lines),
         notes=(
             "Percentile: share of the others at a smaller distance; 0 is the most ordinary, 100 "
@@ -64,11 +66,7 @@ def paper_transfer_table(found: Sequence[tuple[str, Transfer]]) -> Table:
         title="Transfer check: training segments compared without labels, the paper's and ours",
         columns=(
             Column(heading="target", style="text"), Column(heading="among", style="text"),
-            Column(heading="others", style="count"),
-            Column(heading="Mahalanobis percentile", digits=1),
-            Column(heading="neighbour percentile", digits=1),
-            Column(heading="nearest", style="text"),
-            Column(heading="most unusual (z)", style="text"),
+            Column(heading="others", style="count"), *FOUND,
         ),
         rows=tuple(lines),
         notes=(
