@@ -6,12 +6,12 @@ series that both have.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from axonad.bench.correlation import spearman
 from axonad.bench.row import PROTOCOLS, Row
 from axonad.registry import list_detectors
 from axonad.report.grid import Grid, check_rows, collect, line_names
@@ -20,7 +20,6 @@ from axonad.report.seeds import Runs, common_runs, seed_means
 from axonad.report.statistics import Summary, mean_difference, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
 from axonad.report.tables import DETECTOR, PAPER_METRICS, PARTIAL, note_gaps
-from axonad.report.wilcoxon import mean_ranks
 
 OURS = "AxonAD"
 VARIANTS = "AxonADVariant"  # the ablations have a table of their own
@@ -169,20 +168,12 @@ def _agreement(
             if of == protocol and label in published and found[name].series == count
         ]
         if len(both) > 2:
-            rank = _spearman(*np.array(both).T)
+            rank = spearman(*np.array(both).T)
             notes.append(
                 f"Order by VUS-PR, the paper's against ours ({protocol}), {len(both)} detectors "
                 f"with all series: Spearman {rank:.2f}."
             )
     return notes
-
-
-def _spearman(first: np.typing.ArrayLike, second: np.typing.ArrayLike) -> float:
-    """Return the correlation of ranks, NaN where one side does not vary."""
-    ranks = [mean_ranks(np.asarray(side, dtype=np.float64)) for side in (first, second)]
-    if any(np.ptp(side) == 0 for side in ranks):
-        return math.nan
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _partial_note(lines: Sequence[Line], count: int) -> list[str]:

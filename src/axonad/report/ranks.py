@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.bench.correlation import mean_ranks
 from axonad.bench.row import Row
 from axonad.errors import ConfigError, InputError
 from axonad.report.grid import Grid, collect
-from axonad.report.wilcoxon import mean_ranks
 
 FloatArray = NDArray[np.float64]
 

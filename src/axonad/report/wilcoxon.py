@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from axonad.bench.correlation import mean_ranks
 from axonad.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -40,17 +41,6 @@ def wilcoxon_p(differences: ArrayLike) -> float:
     if given.size <= (EXACT_WITH_TIES if uneven else EXACT):
         return _exact(ranks, positive)
     return _normal(ranks, positive)
-
-
-def mean_ranks(values: FloatArray) -> FloatArray:
-    """Return the rank of every value, the smallest first; equal values share their mean rank.
-
-    >>> mean_ranks(np.array([0.3, 0.1, 0.3])).tolist()
-    [2.5, 1.0, 2.5]
-    """
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: FloatArray = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return ranks
 
 
 def _exact(ranks: FloatArray, positive: float) -> float:

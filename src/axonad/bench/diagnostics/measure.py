@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.bench.correlation import mean_ranks, spearman
 from axonad.bench.diagnostics.blocks import (
     Estimate,
     block_correlation,
     block_length,
     block_share,
-    ranks,
-    spearman,
 )
 from axonad.bench.diagnostics.rules import RULES, Parts
 from axonad.data.windows import place
@@ -69,13 +68,13 @@ def holds_label(labels: NDArray[np.int8], window: int) -> Mask:
 def measure_inside(scored: Probe, *, window: int, seed: int) -> dict[str, float]:
     """Return what needs no label: correlations, entropy, tails."""
     block = block_length(scored.d_rec.size, window)
-    ranked = {name: ranks(getattr(scored, name)) for name in ("d_rec", "d_q")}
+    ranked = {name: mean_ranks(getattr(scored, name)) for name in ("d_rec", "d_q")}
     total = scored.d_rec + scored.d_q
-    divergence = ranks(scored.divergence)
+    divergence = mean_ranks(scored.divergence)
     pairs = {
-        "kl spearman": (ranks(scored.deviation), divergence),
+        "kl spearman": (mean_ranks(scored.deviation), divergence),
         "kl spearman d_q": (ranked["d_q"], divergence),
-        "turn spearman d_q": (ranked["d_q"], ranks(scored.turn)),
+        "turn spearman d_q": (ranked["d_q"], mean_ranks(scored.turn)),
         "parts pearson": (scored.d_rec, scored.d_q),
         "parts spearman": (ranked["d_rec"], ranked["d_q"]),
     }

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.bench.diagnostics.blocks import ranks
+from axonad.bench.correlation import mean_ranks
 from axonad.data.windows import spread
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def take_larger(parts: Parts) -> Array:
 
 def add_ranks(parts: Parts) -> Array:
     """Return the sum of both ranks among the windows scored: each part counts the same."""
-    return parts.place(ranks(parts.d_rec) + ranks(parts.d_q))
+    return parts.place(mean_ranks(parts.d_rec) + mean_ranks(parts.d_q))
 
 
 def add_clipped(parts: Parts) -> Array:
