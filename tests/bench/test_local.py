@@ -99,6 +99,13 @@ def test_closing_ends_the_jobs_that_run():
 
 def test_cores_are_shared_out():
     assert thread_environment(3)["OMP_NUM_THREADS"] == "3"
+
+
+def test_waiting_threads_sleep_unless_told_otherwise(monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    assert thread_environment(2)["OMP_WAIT_POLICY"] == "passive"
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    assert thread_environment(2)["OMP_WAIT_POLICY"] == "active"
     rows = list(local.run([make_job(), make_job(seed=2)], workers=2))
     assert {row.threads for row in rows} == {max(1, cores() // 2)}
     assert local.default_workers("cpu") == cores()

@@ -30,8 +30,13 @@ def cores() -> int:
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Return the variables that make numerical libraries use so many threads."""
-    return dict.fromkeys(THREAD_VARIABLES, str(threads))
+    """Return the variables that make numerical libraries use so many threads.
+
+    Threads that wait sleep, unless the caller's environment says otherwise: on a busy machine those
+    that spin keep each other from working, and a fit takes ten times as long.
+    """
+    waiting = os.environ.get("OMP_WAIT_POLICY", "passive")
+    return dict.fromkeys(THREAD_VARIABLES, str(threads)) | {"OMP_WAIT_POLICY": waiting}
 
 
 @lru_cache(maxsize=1)
