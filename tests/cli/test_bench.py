@@ -240,7 +240,9 @@ def test_a_table_that_cannot_be_made(run, tmp_path):  # noqa: F811
     for more, message in (
         (("--table", "pairwise"), "these rows give no table 'pairwise'"),
         (("--table", "nonsense"), "table must be one of"),
+        (("--table", "combination"), "these rows give no table 'combination'"),
         (("--split", "tuning"), "none of 2 rows fits --split tuning"),
+        (("--series", "s8,s9"), "none of 2 rows fits --series s8,s9"),
         (("--protocol", "fair"), "protocol must be one of"),
         (("--format", "word"), "format must be one of"),
     ):

@@ -92,6 +92,7 @@ def choose(
     rows: Sequence[Row],
     *,
     detectors: list[str] | None = None,
+    series: list[str] | None = None,
     split: str | None = None,
     protocol: str | None = None,
     window: str | None = None,
@@ -106,16 +107,23 @@ def choose(
         if not any(name in (row.label, row.detector) for row in rows):
             known = ", ".join(sorted({row.label for row in rows}))
             raise UnknownNameError(f"no rows of detector {name!r}; there are {known}")
+    named = words(series)
     chosen = [
         row
         for row in rows
         if (not wanted or row.label in wanted or row.detector in wanted)
+        and (not named or any(part in row.series for part in named))
         and (split is None or row.split == split)
         and (protocol is None or row.protocol == protocol)
         and (window is None or row.window_rule == window)
     ]
     if not chosen:
-        asked = {"--split": split, "--protocol": protocol, "--window": window}
+        asked = {
+            "--series": ",".join(named) or None,
+            "--split": split,
+            "--protocol": protocol,
+            "--window": window,
+        }
         said = " ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
         raise InputError(f"none of {len(rows)} rows fits {said}")
     return chosen

@@ -17,6 +17,7 @@ from axonad.cli.bench.options import (
     Detectors,
     Metric,
     ProtocolName,
+    SeriesParts,
     Split,
     WindowRule,
     check_quality,
@@ -28,6 +29,8 @@ from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
 from axonad.errors import AxonADError, InputError
+from axonad.report.alarms import alarm_table
+from axonad.report.combination import PARTS, combination_table
 from axonad.report.comparisons import pairwise_table
 from axonad.report.costs import failure_table, runtime_table
 from axonad.report.critical_difference import draw_critical_difference
@@ -37,7 +40,8 @@ from axonad.report.table import Table
 from axonad.report.tables import dataset_table, kind_table, parts_table, score_table
 
 KINDS = (
-    "scores", "macro", "datasets", "kinds", "parts", "pairwise", "runtime", "failures",
+    "scores", "macro", "datasets", "kinds", "parts", "combination", "alarms", "pairwise",
+    "runtime", "failures",
 )  # fmt: skip
 
 
@@ -52,6 +56,7 @@ def table(
         typer.Option(help="Detector to compare all others with. Default: AxonAD, if it is there."),
     ] = None,
     detectors: Detectors = None,
+    series: SeriesParts = None,
     split: Split = None,
     protocol: ProtocolName = None,
     window: WindowRule = None,
@@ -68,8 +73,9 @@ def table(
     check_choice("table", kind, KINDS)
     check_choice("format", form, FORMATS)
     rows = choose(
-        read_rows(results), detectors=detectors, split=split, protocol=protocol, window=window
-    )
+        read_rows(results), detectors=detectors, series=series, split=split, protocol=protocol,
+        window=window,
+    )  # fmt: skip
     metric = check_quality(metric, rows)
     made = _makers(rows, metric, reference)
     console = out()
@@ -112,6 +118,10 @@ def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Ca
         made["kinds"] = partial(kind_table, rows)
     if any(row.parts for row in rows):
         made["parts"] = partial(parts_table, rows)
+    if any(set(PARTS) <= set(row.parts) for row in rows):
+        made["combination"] = partial(combination_table, rows)
+    if any(row.alarms for row in rows):
+        made["alarms"] = partial(alarm_table, rows)
     name = _reference(rows, reference)
     if name is not None:
         made["pairwise"] = partial(pairwise_table, rows, reference=name, metric=metric)
