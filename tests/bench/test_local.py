@@ -99,6 +99,9 @@ def test_closing_ends_the_jobs_that_run():
 
 def test_cores_are_shared_out():
     assert thread_environment(3)["OMP_NUM_THREADS"] == "3"
+    rows = list(local.run([make_job(), make_job(seed=2)], workers=2))
+    assert {row.threads for row in rows} == {max(1, cores() // 2)}
+    assert local.default_workers("cpu") == cores()
 
 
 def test_waiting_threads_sleep_unless_told_otherwise(monkeypatch):
@@ -106,9 +109,6 @@ def test_waiting_threads_sleep_unless_told_otherwise(monkeypatch):
     assert thread_environment(2)["OMP_WAIT_POLICY"] == "passive"
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     assert thread_environment(2)["OMP_WAIT_POLICY"] == "active"
-    rows = list(local.run([make_job(), make_job(seed=2)], workers=2))
-    assert {row.threads for row in rows} == {max(1, cores() // 2)}
-    assert local.default_workers("cpu") == cores()
 
 
 def test_no_jobs_no_rows(tmp_path):

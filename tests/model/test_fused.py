@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 
 import pytest
 import torch
@@ -118,6 +119,14 @@ def test_scores_are_the_same():
     x = torch.randn(9, NET.window, 5, device=DEVICE)
     for one, other in zip(CardNet(net, fused=True)(x), CardNet(net)(x), strict=True):
         torch.testing.assert_close(one, other, **CLOSE)
+
+
+def test_what_cannot_be_compiled_is_left_to_torch(monkeypatch):
+    fused.compiles.cache_clear()
+    monkeypatch.setitem(sys.modules, "axonad.model.kernels", None)  # as if Triton were not there
+    with pytest.warns(UserWarning, match="fused kernels could not be compiled .* use torch's"):
+        assert not fused.compiles(torch.device("cpu"))
+    fused.compiles.cache_clear()
 
 
 def test_few_windows_or_long_ones_are_left_to_torch():

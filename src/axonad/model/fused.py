@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,7 +28,27 @@ def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
         and config.d_model // config.heads <= WIDEST
         and find_spec("triton") is not None
         and _fast_memory(device) >= SHARED
+        and compiles(device)
     )
+
+
+@lru_cache(maxsize=8)
+def compiles(device: torch.device) -> bool:
+    """Return whether kernels can be made here: Triton needs a compiler for C on the machine."""
+    try:
+        from axonad.model import kernels
+
+        row = torch.ones(1, 1, 16, device=device)
+        kernels.add_norm(row, row, row[0], row[0], EPS)
+    except Exception as error:  # whatever it is, torch's own kernels do
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        warnings.warn(
+            f"fused kernels could not be compiled ({reason}); training and scoring use torch's "
+            "own, which take longer; a C compiler such as gcc may be missing",
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 def _fast_memory(device: torch.device) -> int:
