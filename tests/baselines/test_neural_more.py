@@ -204,7 +204,8 @@ def test_timesnet_passes_level_and_size_through():
 
 def test_prior_associations_are_gaussians_around_each_row():
     sigma = torch.randn(2, 3, 9)
-    prior = anomaly_transformer.prior_association(sigma)
+    squares = anomaly_transformer.squared_distances(9)
+    prior = anomaly_transformer.prior_association(sigma, squares)
     torch.testing.assert_close(prior.sum(-1), torch.ones(2, 3, 9))
     assert torch.equal(prior.argmax(-1), torch.arange(9).expand(2, 3, 9))
     width = 3 ** (torch.sigmoid(5 * sigma[0, 0, 4]) + 1e-5) - 1

@@ -38,23 +38,32 @@ class Associations(NamedTuple):
     prior: Tensor
 
 
-def divergence(p: Tensor, q: Tensor) -> Tensor:
-    """Return KL(p ‖ q) of each row of associations, averaged over heads: (B, T)."""
-    return (p * ((p + SMALL).log() - (q + SMALL).log())).sum(-1).mean(1)
-
-
 def discrepancy(series: Tensor, prior: Tensor) -> Tensor:
-    """Return the symmetric divergence of both associations: (B, T)."""
-    return divergence(series, prior) + divergence(prior, series)
+    """Return KL(series ‖ prior) + KL(prior ‖ series) of each row, averaged over heads: (B, T)."""
+    ratio = (series + SMALL).log() - (prior + SMALL).log()
+    return ((series - prior) * ratio).sum(-1).mean(1)
 
 
-def prior_association(sigma: Tensor) -> Tensor:
+def minimax(series: Tensor, prior: Tensor) -> Tensor:
+    """Return nothing but gradients: the prior moves towards the series, the series away.
+
+    Both phases of the paper share one discrepancy, read by the prior as it is and by the series
+    with its gradient reversed: twice the way to itself is where it was, from the other side.
+    """
+    distance = discrepancy(series.lerp(series.detach(), 2.0), prior).mean()
+    return distance - distance.detach()
+
+
+def squared_distances(rows: int) -> Tensor:
+    """Return how far rows are from each other, squared: (rows, rows)."""
+    place = torch.arange(float(rows))
+    return (place[:, None] - place).square()
+
+
+def prior_association(sigma: Tensor, squares: Tensor) -> Tensor:
     """Return Gaussian weights around each row; ``sigma`` (B, H, T) is raw and bounded here."""
-    width = torch.pow(3.0, torch.sigmoid(5 * sigma) + 1e-5)[..., None] - 1
-    rows = torch.arange(sigma.shape[-1], device=sigma.device)
-    distance = (rows[:, None] - rows).to(sigma.dtype)
-    weight = torch.exp(-0.5 * (distance / width).square())
-    return weight / weight.sum(-1, keepdim=True)
+    width = torch.pow(3.0, torch.sigmoid(5 * sigma) + 1e-5) - 1
+    return torch.softmax((-0.5 / width.square())[..., None] * squares, dim=-1)
 
 
 class Layer(nn.Module):
@@ -69,14 +78,14 @@ class Layer(nn.Module):
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.wide, self.narrow = nn.Linear(width, hidden), nn.Linear(hidden, width)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Associations]:
+    def forward(self, x: Tensor, squares: Tensor) -> tuple[Tensor, Associations]:
         """Attend, then two linear layers, each with a shortcut and a norm."""
         q, k, v = (
             part.unflatten(-1, (self._heads, -1)).transpose(1, 2)
             for part in self.projection(x).chunk(3, dim=-1)
         )
         series = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
-        prior = prior_association(self.sigma(x).transpose(1, 2))
+        prior = prior_association(self.sigma(x).transpose(1, 2), squares)
         x = self.norm1(x + self.out((series @ v).transpose(1, 2).flatten(2)))
         x = self.norm2(x + self.narrow(gelu(self.wide(x))))
         return x, Associations(series, prior)
@@ -84,6 +93,8 @@ class Layer(nn.Module):
 
 class Net(nn.Module):
     """Windows (B, T, F) → their reconstruction, and each layer's associations."""
+
+    squares: Tensor
 
     def __init__(
         self, channels: int, *, window: int, width: int, heads: int, hidden: int, layers: int
@@ -93,12 +104,13 @@ class Net(nn.Module):
         self.layers = nn.ModuleList(Layer(width, heads, hidden) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, channels)
+        self.register_buffer("squares", squared_distances(window), persistent=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, list[Associations]]:
         """Return the reconstruction and the associations, first layer first."""
         tokens, found = self.embedding(x), []
         for layer in self.layers:
-            tokens, associations = layer(tokens)
+            tokens, associations = layer(tokens, self.squares)
             found.append(associations)
         return self.head(self.norm(tokens)), found
 
@@ -147,12 +159,8 @@ class AnomalyTransformer(NeuralDetector):
         loss = 2 * mse_loss(back, x)  # once in each of the two phases, whose gradients add up
         if not net.training:
             return loss
-        weight = self.discrepancy_weight / len(found)
-        for series, prior in found:
-            away = discrepancy(series, prior.detach()).mean()
-            towards = discrepancy(series.detach(), prior).mean()
-            loss = loss + weight * (towards - away)
-        return loss
+        phases = torch.stack([minimax(*associations) for associations in found])
+        return loss + self.discrepancy_weight * phases.mean()
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         back, found = net(x)

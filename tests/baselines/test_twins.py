@@ -1,0 +1,31 @@
+"""Networks that compute in fewer or larger steps than their papers write are the same networks."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import axonad
+from tests.baselines import naive
+from tests.quick import QUICK
+
+EPOCH = 7
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+@pytest.mark.parametrize("name", naive.TWINS)
+def test_losses_and_gradients_are_those_of_the_twin(name, channels):
+    detector = axonad.make_detector(name, **QUICK[name])
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = detector._build(channels).double()
+        x = torch.randn(9, 12, channels, dtype=torch.float64)
+        found = []
+        for loss in (detector._loss, lambda net, x, _: naive.TWINS[name](detector, net, x)):
+            torch.manual_seed(1)  # the same draws for both
+            net.zero_grad()
+            value = loss(net.train(), x, EPOCH)
+            value.backward()
+            found.append([value.detach(), *(weight.grad for weight in net.parameters())])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-12)
