@@ -12,7 +12,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, mse_loss
+from torch.nn.functional import elu, gelu, glu, mse_loss
+
+from axonad.baselines.tft_residual import pinball
 
 Twin = Callable[[Any, nn.Module, Tensor], Tensor]
 """Detector, network, windows (B, T, F) → the loss."""
@@ -53,4 +55,47 @@ def anomaly_transformer(detector: Any, net: Any, x: Tensor) -> Tensor:
     return 2 * mse_loss(back, x) + detector.discrepancy_weight * torch.stack(phases).mean()
 
 
-TWINS: dict[str, Twin] = {"AnomalyTransformer": anomaly_transformer}
+# -- TFTResidual -------------------------------------------------------------------------------
+
+
+def per_variable(layer: Any, x: Tensor) -> Tensor:
+    return torch.einsum("...ni,nio->...no", x, layer.weight) + layer.bias
+
+
+def residual(layer: Any, x: Tensor, context: Tensor | None = None) -> Tensor:
+    own = layer.first.weight.dim() == 3
+    first, second, last = (
+        (lambda h, part=part: per_variable(part, h)) if own else part
+        for part in (layer.first, layer.second, layer.gate.linear)
+    )
+    h = first(x)
+    if layer.context is not None:
+        h = h + layer.context(context)
+    dropped = layer.gate.dropout(glu(last(second(elu(h)))))
+    return layer.gate.norm(layer.shortcut(x) + dropped)
+
+
+def selection(layer: Any, x: Tensor, context: Tensor) -> Tensor:
+    embedded = per_variable(layer.embedding, x[..., None])
+    share = residual(layer.weight, embedded.flatten(-2), context).softmax(-1)
+    return torch.einsum("btn,btnd->btd", share, residual(layer.each, embedded))
+
+
+def tft_residual(detector: Any, net: Any, x: Tensor) -> Tensor:
+    n = detector.horizon
+    context = residual(net.context, net.summary(x[:, :-n].mean(1)))[:, None]
+    past = selection(net.select_past, x[:, :-n], context)
+    future = selection(net.select_future, net.future.expand(len(x), -1, -1), context)
+    read, state = net.encoder(past)
+    ahead, _ = net.decoder(future, state)
+    local = net.local(torch.cat([read, ahead], dim=1), torch.cat([past, future], dim=1))
+    enriched = residual(net.enrich, local, context)
+    attended = net.attended(net.attention(enriched, n), enriched[:, -n:])
+    out = net.last(residual(net.feed, attended), local[:, -n:])
+    return pinball(net.head(out).unflatten(-1, (3, -1)), x[:, -n:])
+
+
+TWINS: dict[str, Twin] = {
+    "AnomalyTransformer": anomaly_transformer,
+    "TFTResidual": tft_residual,
+}

@@ -359,8 +359,8 @@ def test_attention_of_heads_is_averaged_and_looks_back():
 
 def test_per_variable_layers_are_linear_layers_side_by_side():
     layer = tft_residual.PerVariable(3, 4, 5)
-    x = torch.randn(2, 3, 4)
-    naive = torch.stack([x[:, i] @ layer.weight[i] + layer.bias[i] for i in range(3)], dim=1)
+    x = torch.randn(3, 2, 4)
+    naive = torch.stack([x[i] @ layer.weight[i] + layer.bias[i] for i in range(3)])
     torch.testing.assert_close(layer(x), naive)
 
 

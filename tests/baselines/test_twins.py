@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -10,12 +12,17 @@ from tests.baselines import naive
 from tests.quick import QUICK
 
 EPOCH = 7
+CASES: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in naive.TWINS),
+    ("TFTResidual", {"dropout": 0.0}),
+    ("TFTResidual", {"width": 1, "heads": 1}),  # embeddings of one number need no shortcut
+]
 
 
 @pytest.mark.parametrize("channels", [1, 4])
-@pytest.mark.parametrize("name", naive.TWINS)
-def test_losses_and_gradients_are_those_of_the_twin(name, channels):
-    detector = axonad.make_detector(name, **QUICK[name])
+@pytest.mark.parametrize(("name", "changes"), CASES)
+def test_losses_and_gradients_are_those_of_the_twin(name, changes, channels):
+    detector = axonad.make_detector(name, **{**QUICK[name], **changes})
     with torch.random.fork_rng():
         torch.manual_seed(0)
         net = detector._build(channels).double()

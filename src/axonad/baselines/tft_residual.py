@@ -19,71 +19,14 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import elu, glu
+from torch.nn.functional import linear
 
+from axonad.baselines._gated import Affine, Gate, PerVariable, Residual
 from axonad.baselines._neural import NeuralDetector
 from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
 QUANTILES = (0.1, 0.5, 0.9)
-
-
-class PerVariable(nn.Module):
-    """A linear layer of its own for each variable: (..., N, inner) → (..., N, outer)."""
-
-    def __init__(self, variables: int, inner: int, outer: int) -> None:
-        super().__init__()
-        bound = 1 / math.sqrt(inner)
-        self.weight = nn.Parameter(torch.empty(variables, inner, outer).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(variables, outer).uniform_(-bound, bound))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return each variable through its own layer."""
-        return torch.einsum("...ni,nio->...no", x, self.weight) + self.bias
-
-
-class Gate(nn.Module):
-    """Adds to a shortcut as much of an input as it lets through, and normalises."""
-
-    def __init__(self, inner: int, outer: int, dropout: float, variables: int = 0) -> None:
-        super().__init__()
-        self.linear = _linear(inner, 2 * outer, variables)
-        self.dropout = nn.Dropout(dropout)
-        self.norm = nn.LayerNorm(outer)
-
-    def forward(self, x: Tensor, shortcut: Tensor) -> Tensor:
-        """Return the normalised sum."""
-        out: Tensor = self.norm(shortcut + self.dropout(glu(self.linear(x))))
-        return out
-
-
-class Residual(nn.Module):
-    """The paper's gated residual network: as much non-linearity as is needed."""
-
-    def __init__(
-        self,
-        inner: int,
-        hidden: int,
-        outer: int,
-        dropout: float,
-        *,
-        context: int = 0,
-        variables: int = 0,
-    ) -> None:
-        super().__init__()
-        self.shortcut = nn.Identity() if inner == outer else nn.Linear(inner, outer)
-        self.first = _linear(inner, hidden, variables)
-        self.context = nn.Linear(context, hidden, bias=False) if context else None
-        self.second = _linear(hidden, hidden, variables)
-        self.gate = Gate(hidden, outer, dropout, variables)
-
-    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
-        """Return (..., outer)."""
-        h = self.first(x)
-        if self.context is not None:
-            h = h + self.context(context)
-        out: Tensor = self.gate(self.second(elu(h)), self.shortcut(x))
-        return out
 
 
 class Selection(nn.Module):
@@ -96,10 +39,31 @@ class Selection(nn.Module):
         self.weight = Residual(variables * width, hidden, variables, dropout, context=width)
 
     def forward(self, x: Tensor, context: Tensor) -> Tensor:
-        """Return what was selected; ``context`` is (B, 1, D)."""
-        embedded = self.embedding(x[..., None])
-        share = self.weight(embedded.flatten(-2), context).softmax(-1)
-        return torch.einsum("btn,btnd->btd", share, self.each(embedded))
+        """Return what was selected; ``context`` is (B, 1, D).
+
+        An embedding is linear in its variable, and so is what linear layers make of it: they read
+        the variable and a one, and nothing waits for the embeddings.
+        """
+        embedding = Affine.of(self.embedding)
+        first, shortcut = (
+            self._read(x, layer) for layer in (self.weight.first, self.weight.shortcut)
+        )
+        share = self.weight.bend(first, shortcut, context).softmax(-1)
+        numbers = x.flatten(0, 1).T  # (N, B·T)
+        numbers = torch.stack([numbers, torch.ones_like(numbers)], dim=-1)
+        first = numbers @ Affine.of(self.each.first).after(embedding).with_ones()
+        each = self.each.bend(first, numbers @ embedding.with_ones())  # (N, B·T, D)
+        selected = share.flatten(0, 1)[:, None] @ each.transpose(0, 1)
+        return selected.view(*x.shape[:2], -1)
+
+    def _read(self, x: Tensor, layer: nn.Module) -> Tensor:
+        """Return what a layer that reads all embeddings side by side makes of the variables."""
+        embedding = Affine.of(self.embedding)
+        if isinstance(layer, nn.Identity):  # embeddings of one number
+            return x * embedding.weight.flatten() + embedding.bias.flatten()
+        weight = layer.get_parameter("weight").view(-1, *self.embedding.bias.shape)  # (outer, N, D)
+        slope, level = (embedding.with_ones() @ weight.permute(1, 2, 0)).unbind(1)
+        return linear(x, slope.T, level.sum(0) + layer.get_parameter("bias"))
 
 
 class Attention(nn.Module):
@@ -192,10 +156,6 @@ def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
         for level, part in zip(QUANTILES, short.unbind(-2), strict=True)
     ]
     return torch.stack(parts).mean()
-
-
-def _linear(inner: int, outer: int, variables: int) -> nn.Module:
-    return PerVariable(variables, inner, outer) if variables else nn.Linear(inner, outer)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
