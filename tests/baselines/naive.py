@@ -55,6 +55,23 @@ def anomaly_transformer(detector: Any, net: Any, x: Tensor) -> Tensor:
     return 2 * mse_loss(back, x) + detector.discrepancy_weight * torch.stack(phases).mean()
 
 
+# -- TimesNet ----------------------------------------------------------------------------------
+
+
+def inception(layer: Any, images: Tensor) -> Tensor:
+    return torch.stack([convolution(images) for convolution in layer.sizes]).mean(0)
+
+
+def folded(block: Any, window: Tensor, period: int) -> Tensor:
+    """Return a window (T, D) after it was an image with one period a row."""
+    count = len(window)
+    rows = -(-count // period)
+    image = torch.cat([window, window.new_zeros(rows * period - count, window.shape[1])])
+    image = image.reshape(rows, period, -1).permute(2, 0, 1)[None]
+    image = inception(block.images[2], gelu(inception(block.images[0], image)))
+    return image[0].permute(1, 2, 0).reshape(rows * period, -1)[:count]
+
+
 # -- TFTResidual -------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from axonad.baselines._tokens import RowEmbedding, sinusoids
 from axonad.errors import ConfigError
 from axonad.registry import detector_class
 from axonad.testing import CHECKS
+from tests.baselines import naive
 from tests.conftest import waves
 from tests.quick import QUICK
 
@@ -174,23 +175,14 @@ def test_each_window_has_its_own_periods():
     torch.testing.assert_close(amplitude[2], naive[frequency[2]])
 
 
-def test_folding_by_periods_is_the_naive_one():
+def test_a_block_adds_each_period_by_its_amplitude():
     block = times_net.TimesBlock(4, hidden=3, top=2, kernels=2)
     x = torch.randn(6, 20, 4)
     frequency, amplitude = times_net.strongest_frequencies(x, 2)
-    naive = []
-    for window, found, weight in zip(x, frequency, amplitude.softmax(1), strict=True):
-        out = window.clone()
-        for f, share in zip(found.tolist(), weight, strict=True):
-            period = 20 // f
-            rows = -(-20 // period)
-            image = torch.zeros(rows * period, 4)
-            image[:20] = window
-            image = image.reshape(rows, period, 4).permute(2, 0, 1)[None]
-            back = block.images(image)[0].permute(1, 2, 0).reshape(-1, 4)[:20]
-            out = out + share * back
-        naive.append(out)
-    torch.testing.assert_close(block(x), torch.stack(naive), rtol=1e-4, atol=1e-5)
+    for i, share in enumerate(amplitude.softmax(1)):
+        parts = [naive.folded(block, x[i], 20 // f) for f in frequency[i].tolist()]
+        expected = x[i] + share[0] * parts[0] + share[1] * parts[1]
+        torch.testing.assert_close(block(x)[i], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_timesnet_passes_level_and_size_through():

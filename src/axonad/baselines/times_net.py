@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss, pad
+from torch.nn.functional import conv2d, gelu, mse_loss, pad
 
 from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._strips import Strips
 from axonad.baselines._tokens import RowEmbedding
 from axonad.config import check_float, check_int
 
@@ -38,7 +39,20 @@ class Inception(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return images of the same size."""
-        return torch.stack([convolution(x) for convolution in self.sizes]).mean(0)
+        return conv2d(x, *self.merged(), padding="same")
+
+    def merged(self) -> tuple[Tensor, Tensor]:
+        """Return weight and bias of the one convolution, of the largest size, that does the same.
+
+        A small kernel is a large one with zeros around it.
+        """
+        reach = len(self.sizes) - 1
+        weights = [
+            pad(convolution.get_parameter("weight"), [reach - i] * 4)
+            for i, convolution in enumerate(self.sizes)
+        ]
+        biases = [convolution.get_parameter("bias") for convolution in self.sizes]
+        return torch.stack(weights).mean(0), torch.stack(biases).mean(0)
 
 
 def strongest_frequencies(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -53,7 +67,7 @@ class TimesBlock(nn.Module):
 
     def __init__(self, width: int, *, hidden: int, top: int, kernels: int) -> None:
         super().__init__()
-        self._top = top
+        self._top, self._reach = top, kernels - 1
         self.images = nn.Sequential(
             Inception(width, hidden, kernels), nn.GELU(), Inception(hidden, width, kernels)
         )
@@ -62,19 +76,38 @@ class TimesBlock(nn.Module):
         """Return the tokens, each period's share weighted by its amplitude, on top of ``x``."""
         frequency, amplitude = strongest_frequencies(x, self._top)
         period = x.shape[1] // frequency
-        out = x.new_zeros(*period.shape, *x.shape[1:])
-        for length in torch.unique(period).tolist():  # the one wait for the device
-            windows, ranks = torch.nonzero(period == length, as_tuple=True)
-            out[windows, ranks] = self._fold(x[windows], length)
+        out = self._at_once(x, period) if x.is_cuda else self._one_by_one(x, period)
         share = amplitude.softmax(1)[:, :, None, None]
         return x + (share * out).sum(1)
 
-    def _fold(self, x: Tensor, period: int) -> Tensor:
-        """Return ``x`` after it was an image with one period a row."""
-        count, rows, width = x.shape
-        image = pad(x, (0, 0, 0, -rows % period)).reshape(count, -1, period, width)
-        unfolded: Tensor = self.images(image.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).flatten(1, 2)
-        return unfolded[:, :rows]
+    def _kernels(self) -> list[tuple[Tensor, Tensor]]:
+        return [layer.merged() for layer in self.images if isinstance(layer, Inception)]
+
+    def _at_once(self, x: Tensor, period: Tensor) -> Tensor:
+        """Return (B, k, T, D), ``x`` after it was an image of each of its periods (B, k)."""
+        first, second = self._kernels()
+        strips = Strips(period.flatten(), rows=x.shape[1], reach=self._reach)
+        images = strips.fold(x.repeat_interleave(self._top, 0))
+        images = strips.convolve(gelu(strips.convolve(images, *first)), *second)
+        return strips.unfold(images).unflatten(0, period.shape)
+
+    def _one_by_one(self, x: Tensor, period: Tensor) -> Tensor:
+        """Return the same, one period after the other: less work, but the host must know them."""
+        first, second = self._kernels()
+        out = x.new_zeros(*period.shape, *x.shape[1:])
+        for length in torch.unique(period).tolist():
+            windows, ranks = torch.nonzero(period == length, as_tuple=True)
+            image = _fold(x[windows], length)
+            image = conv2d(gelu(conv2d(image, *first, padding="same")), *second, padding="same")
+            out[windows, ranks] = image.permute(0, 2, 3, 1).flatten(1, 2)[:, : x.shape[1]]
+        return out
+
+
+def _fold(x: Tensor, period: int) -> Tensor:
+    """Return windows (N, T, D) as images (N, D, rows, columns) with one period a row."""
+    count, rows, width = x.shape
+    image = pad(x, (0, 0, 0, -rows % period)).reshape(count, -1, period, width)
+    return image.permute(0, 3, 1, 2)
 
 
 class Net(nn.Module):
@@ -133,7 +166,7 @@ class TimesNet(NeuralDetector):
 
     lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
     parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
-    recorded: ClassVar[bool] = False  # periods are found on the device, and folding by them here
+    score_batch: ClassVar[int] = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(
