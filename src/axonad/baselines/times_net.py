@@ -51,7 +51,7 @@ class Inception(nn.Module):
             pad(convolution.get_parameter("weight"), [reach - i] * 4)
             for i, convolution in enumerate(self.sizes)
         ]
-        biases = [convolution.get_parameter("bias") for convolution in self.sizes]
+        biases = tuple(convolution.get_parameter("bias") for convolution in self.sizes)
         return torch.stack(weights).mean(0), torch.stack(biases).mean(0)
 
 
@@ -89,7 +89,7 @@ class TimesBlock(nn.Module):
         strips = Strips(period.flatten(), rows=x.shape[1], reach=self._reach)
         images = strips.fold(x.repeat_interleave(self._top, 0))
         images = strips.convolve(gelu(strips.convolve(images, *first)), *second)
-        return strips.unfold(images).unflatten(0, period.shape)
+        return strips.unfold(images).reshape(*period.shape, *x.shape[1:])
 
     def _one_by_one(self, x: Tensor, period: Tensor) -> Tensor:
         """Return the same, one period after the other: less work, but the host must know them."""
