@@ -12,12 +12,15 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import elu, gelu, glu, mse_loss
+from torch.func import functional_call
+from torch.nn.functional import elu, gelu, glu, mse_loss, softplus
 
+from axonad.baselines._vae import Gaussian, kl, warm_up
 from axonad.baselines.tft_residual import pinball
 
 Twin = Callable[[Any, nn.Module, Tensor], Tensor]
-"""Detector, network, windows (B, T, F) → the loss."""
+"""Detector, network, windows (B, T, F) → the loss in epoch ``EPOCH``."""
+EPOCH = 7
 
 
 # -- AnomalyTransformer ------------------------------------------------------------------------
@@ -112,7 +115,27 @@ def tft_residual(detector: Any, net: Any, x: Tensor) -> Tensor:
     return pinball(net.head(out).unflatten(-1, (3, -1)), x[:, -n:])
 
 
+# -- variational autoencoders ------------------------------------------------------------------
+
+
+def gaussian_head(head: Any, x: Tensor) -> Gaussian:
+    return Gaussian(head.mean(x), (softplus(head.spread(x)) + 1e-8).sqrt())
+
+
+def wvae(detector: Any, net: Any, x: Tensor) -> Tensor:
+    noisy = x + detector.noise * torch.randn_like(x)
+    with torch.random.fork_rng():  # weights are drawn, and replaced
+        encoder = nn.LSTM(x.shape[2], detector.width, batch_first=True, bidirectional=True)
+    states = functional_call(encoder, dict(net.encoder.named_parameters()), noisy)[0]
+    q = gaussian_head(net.latent, states[:, -1])
+    z = q.draw()[:, None].expand(-1, x.shape[1], -1)
+    p = gaussian_head(net.output, net.decoder(z)[0])
+    weight = warm_up(EPOCH, end=detector.kl_weight)
+    return p.nll(x).sum(1).mean() + weight * kl(q).sum(-1).mean()
+
+
 TWINS: dict[str, Twin] = {
     "AnomalyTransformer": anomaly_transformer,
     "TFTResidual": tft_residual,
+    "WVAE": wvae,
 }

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import softplus
+from torch.nn.functional import linear, softplus
 
 from axonad.baselines._neural import NeuralDetector
 
@@ -50,7 +50,10 @@ class GaussianHead(nn.Module):
 
     def forward(self, x: Tensor) -> Gaussian:
         """Return the Gaussian; its variance is a softplus, so never zero."""
-        return Gaussian(self.mean(x), (softplus(self.spread(x)) + LEAST).sqrt())
+        weight = torch.cat([self.mean.weight, self.spread.weight])
+        bias = torch.cat([self.mean.bias, self.spread.bias])
+        mean, spread = linear(x, weight, bias).chunk(2, dim=-1)  # both read ``x`` at once
+        return Gaussian(mean, (softplus(spread) + LEAST).sqrt())
 
 
 def warm_up(epoch: int, *, end: float, epochs: int = 25) -> float:

@@ -14,11 +14,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
 from axonad.config import check_float, check_int
+
+
+class LastState(nn.LSTM):
+    """A bidirectional recurrent layer of which only the states of the last row are asked for.
+
+    Read backwards the last row is the first: that direction makes one step, from a state of zeros,
+    to which neither its weights for a state before nor its forget gate matter.
+    """
+
+    def __init__(self, inner: int, width: int) -> None:
+        super().__init__(inner, width, batch_first=True)
+        for name, like in list(self.named_parameters()):  # as ``bidirectional=True`` draws them
+            drawn = torch.empty_like(like).uniform_(-(width**-0.5), width**-0.5)
+            self.register_parameter(f"{name}_reverse", nn.Parameter(drawn))
+
+    def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        """Return the last row's states in both directions, (B, 2 width)."""
+        ahead = super().forward(x)[1][0][0]
+        weight, bias, more = (
+            self.get_parameter(f"{name}_l0_reverse") for name in ("weight_ih", "bias_ih", "bias_hh")
+        )
+        enter, _, value, leave = linear(x[:, -1], weight, bias + more).chunk(4, dim=-1)
+        back = leave.sigmoid() * (enter.sigmoid() * value.tanh()).tanh()
+        return torch.cat([ahead, back], dim=-1)
 
 
 class Net(nn.Module):
@@ -27,15 +53,15 @@ class Net(nn.Module):
     def __init__(self, channels: int, *, width: int, latent: int, noise: float) -> None:
         super().__init__()
         self._noise = noise
-        self.encoder = nn.LSTM(channels, width, batch_first=True, bidirectional=True)
+        self.encoder = LastState(channels, width)
         self.latent = GaussianHead(2 * width, latent)
         self.decoder = nn.LSTM(latent, width, batch_first=True, bidirectional=True)
         self.output = GaussianHead(2 * width, channels)
 
     def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian]:
         """Return p(x | z) and q(z | x); z is drawn while training, else it is the mean."""
-        states, _ = self.encoder(with_noise(x, self._noise, training=self.training))
-        q: Gaussian = self.latent(states[:, -1])
+        last = self.encoder(with_noise(x, self._noise, training=self.training))
+        q: Gaussian = self.latent(last)
         z = q.draw() if self.training else q.mean
         states, _ = self.decoder(z[:, None].expand(-1, x.shape[1], -1))
         return self.output(states), q
