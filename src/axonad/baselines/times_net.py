@@ -28,6 +28,8 @@ from axonad.config import check_float, check_int
 class Inception(nn.Module):
     """Images (N, C, rows, columns) → the mean of convolutions of sizes 1, 3, 5, ..."""
 
+    places: Tensor
+
     def __init__(self, inner: int, outer: int, kernels: int) -> None:
         super().__init__()
         self.sizes = nn.ModuleList(
@@ -36,6 +38,7 @@ class Inception(nn.Module):
         for convolution in self.sizes:
             nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")  # type: ignore[arg-type]
             nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]
+        self.register_buffer("places", _places(kernels), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return images of the same size."""
@@ -46,13 +49,19 @@ class Inception(nn.Module):
 
         A small kernel is a large one with zeros around it.
         """
-        reach = len(self.sizes) - 1
-        weights = [
-            pad(convolution.get_parameter("weight"), [reach - i] * 4)
-            for i, convolution in enumerate(self.sizes)
-        ]
-        biases = tuple(convolution.get_parameter("bias") for convolution in self.sizes)
-        return torch.stack(weights).mean(0), torch.stack(biases).mean(0)
+        weights, biases = (
+            [convolution.get_parameter(name) for convolution in self.sizes]
+            for name in ("weight", "bias")
+        )
+        taps = torch.cat([weight.flatten(2) for weight in weights], dim=2) @ self.places
+        return taps.view_as(weights[-1]) / len(weights), torch.stack(tuple(biases)).mean(0)
+
+
+def _places(kernels: int) -> Tensor:
+    """Return where in the largest kernel each kernel's taps lie: ones in (1 + 9 + ..., size²)."""
+    taps = [torch.eye(size**2).view(-1, size, size) for size in range(1, 2 * kernels, 2)]
+    largest = [pad(tap, [kernels - 1 - i] * 4).flatten(1) for i, tap in enumerate(taps)]
+    return torch.cat(largest)
 
 
 def strongest_frequencies(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -87,7 +96,7 @@ class TimesBlock(nn.Module):
         """Return (B, k, T, D), ``x`` after it was an image of each of its periods (B, k)."""
         first, second = self._kernels()
         strips = Strips(period.flatten(), rows=x.shape[1], reach=self._reach)
-        images = strips.fold(x.repeat_interleave(self._top, 0))
+        images = strips.fold(x[:, None].expand(-1, self._top, -1, -1).flatten(0, 1))
         images = strips.convolve(gelu(strips.convolve(images, *first)), *second)
         return strips.unfold(images).reshape(*period.shape, *x.shape[1:])
 
