@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from tests.baselines.test_neural import NAMES, make
 from tests.baselines.test_neural_more import NAMES as MORE
+from tests.conftest import waves
 
 PARITY = {"USAD": {"tsb_ad": True}}
 
@@ -41,3 +43,14 @@ def test_a_loss_that_rises_late_says_so():
     detector = make("MAVAE")
     assert stage_equal(detector, 1, 20)
     assert not stage_equal(detector, 30, 31)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", sorted({*NAMES, *MORE} - {"OFA"}))
+def test_a_card_trains_and_scores_as_the_processor_does(name):
+    """Recorded steps and passes included: enough windows for several of each."""
+    X = waves(6000)
+    detector = make(name, device="cuda", epochs=2, batch_size=64).fit(X)
+    found = detector.decision_function(X)
+    detector.set_params(device="cpu")
+    np.testing.assert_allclose(found, detector.decision_function(X), rtol=0.02, atol=0.02)

@@ -36,6 +36,7 @@ from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
 from axonad.model.device import resolve_device
 from axonad.model.net import check_shapes
+from axonad.model.replay import WARM, Recorded
 from axonad.model.windows import gather_windows
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
@@ -224,11 +225,18 @@ class NeuralDetector(Detector):
         # would pin the allocator's memory, and a long series would grow without bound.
         scores = torch.empty(len(starts), device=device)
         channels = torch.empty(len(starts) if blame else 0, X.shape[1], device=device)
+        passes = Recorded(
+            lambda part: self._window_score(net, gather_windows(series, part, self.history)),
+            size=self.score_batch,
+            device=device,
+            warm=1,
+            use=self.recorded and len(starts) > WARM * self.score_batch,
+        )
         show = self.verbose and len(starts) > 50 * self.score_batch
         with Progress("scoring", len(starts), show=show) as progress:
             for first in range(0, len(starts), self.score_batch):
                 batch = slice(first, first + self.score_batch)
-                found = self._window_score(net, gather_windows(series, starts[batch], self.history))
+                found = passes(starts[batch])
                 scores[batch] = found.mean(-1) if found.dim() == 2 else found
                 if blame and found.dim() == 2:
                     channels[batch] = found
