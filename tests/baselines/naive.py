@@ -16,7 +16,7 @@ from torch.func import functional_call
 from torch.nn.functional import elu, gelu, glu, mse_loss, softplus
 
 from axonad.baselines._vae import Gaussian, kl, warm_up
-from axonad.baselines.tft_residual import pinball
+from axonad.baselines.tft_residual import QUANTILES
 
 Twin = Callable[[Any, nn.Module, Tensor], Tensor]
 """Detector, network, windows (B, T, F) → the loss in epoch ``EPOCH``."""
@@ -112,7 +112,11 @@ def tft_residual(detector: Any, net: Any, x: Tensor) -> Tensor:
     enriched = residual(net.enrich, local, context)
     attended = net.attended(net.attention(enriched, n), enriched[:, -n:])
     out = net.last(residual(net.feed, attended), local[:, -n:])
-    return pinball(net.head(out).unflatten(-1, (3, -1)), x[:, -n:])
+    losses = []
+    for level, forecast in zip(QUANTILES, net.head(out).chunk(3, dim=-1), strict=True):
+        short = x[:, -n:] - forecast
+        losses.append(torch.maximum(level * short, (level - 1) * short))
+    return torch.stack(losses).mean()
 
 
 # -- variational autoencoders ------------------------------------------------------------------

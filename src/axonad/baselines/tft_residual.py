@@ -149,13 +149,16 @@ def positions(rows: int, frequencies: int) -> Tensor:
 
 
 def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
-    """Return the mean quantile loss of (..., Q, F) for what happened, (..., F)."""
+    """Return the mean quantile loss of (..., Q, F) for what happened, (..., F).
+
+    A quantile's loss, level · short or (level - 1) · short, whichever is more, is half the distance
+    and a slope on top.
+    """
     short = y[..., None, :] - quantiles
-    parts = [
-        torch.maximum(level * part, (level - 1) * part)
-        for level, part in zip(QUANTILES, short.unbind(-2), strict=True)
+    slopes = [
+        (level - 0.5) * part.mean() for level, part in zip(QUANTILES, short.unbind(-2), strict=True)
     ]
-    return torch.stack(parts).mean()
+    return 0.5 * short.abs().mean() + torch.stack(slopes).mean()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
