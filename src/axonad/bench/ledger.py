@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +36,7 @@ class Entry(Protocol):
 E = TypeVar("E", bound=Entry)
 
 
-class Ledger(Generic[E]):
+class Ledger(ABC, Generic[E]):
     """A folder with a growing CSV file, open for one run. Use as a context manager."""
 
     file_name: str
@@ -45,9 +46,9 @@ class Ledger(Generic[E]):
         self.folder = Path(folder)
         self.path = self.folder / self.file_name
 
+    @abstractmethod
     def parse(self, record: Mapping[str, Any]) -> E:
         """Return the entry of a line."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         try:
