@@ -8,8 +8,8 @@
 ``fit`` is one epoch, validation on the last fifth and the scores of the training series included;
 ``score`` is ``decision_function``. With ``--threads 1`` on a processor time is the
 processor's own, whoever else wants the core. Series longer than ``--most`` rows are timed on
-their first ``--most`` rows, at a half and a quarter of those too: the exponent says how time grows
-with windows (1 is linear). What is scaled up by rows is marked ~.
+their first ``--most`` rows. The exponent says how time grows with windows (1 is linear), from a
+quarter of the longest series timed or less. What is scaled up by rows is marked ~.
 
 Memory is the peak above the series itself, in two parts, each measured in a process of its own:
 what passes need (the network of the defaults, on the rows timed) and what grows with the series
@@ -103,16 +103,21 @@ def show(args: argparse.Namespace) -> None:
         timings = {}
         for rows in args.rows:
             part = min(rows, args.most)
-            for size in (part, part // 2, part // 4) if part not in timings else ():
-                timings[size] = in_process(size, channels, args, tiny=False)
+            if part not in timings:
+                timings[part] = in_process(part, channels, args, tiny=False)
             cell = make_cell(rows, channels, part, timings, args)
             cells.append(cell)
             print(line(cell), flush=True)
+        few = max((size for size in timings if size <= part // 4), default=part // 4)
+        if few not in timings:
+            timings[few] = in_process(few, channels, args, tiny=False)
         for what in ("fit", "score"):
-            few = part // 4
             windows = (part - WINDOW + 1) / (few - WINDOW + 1)
             growth = math.log(timings[part][what] / timings[few][what]) / math.log(windows)
-            print(f"growth of {what} with windows, {channels} channels: exponent {growth:.2f}")
+            print(
+                f"growth of {what} with windows from {few} to {part} rows, {channels} channels: "
+                f"exponent {growth:.2f}"
+            )
     if args.csv:
         write(args.csv, cells, where)
 
