@@ -108,6 +108,8 @@ def show(args: argparse.Namespace) -> None:
             cell = make_cell(rows, channels, part, timings, args)
             cells.append(cell)
             print(line(cell), flush=True)
+            if args.csv:  # every time: a run that is cut off leaves what it had
+                write(args.csv, cells, where)
         few = max((size for size in timings if size <= part // 4), default=part // 4)
         if few not in timings:
             timings[few] = in_process(few, channels, args, tiny=False)
@@ -118,8 +120,6 @@ def show(args: argparse.Namespace) -> None:
                 f"growth of {what} with windows from {few} to {part} rows, {channels} channels: "
                 f"exponent {growth:.2f}"
             )
-    if args.csv:
-        write(args.csv, cells, where)
 
 
 def make_cell(rows: int, channels: int, part: int, timings: dict, args) -> dict:
