@@ -11,6 +11,7 @@ import axonad
 from axonad import AxonAD, Series, fit_many, fleet
 from axonad.errors import ConfigError, DivergedError, FleetError, InputError, NotFittedError
 from axonad.train import fleet as stacks
+from axonad.variants import AxonADVariant
 from tests.conftest import waves
 
 
@@ -210,3 +211,63 @@ def test_global_random_state_is_untouched(small):
     torch.manual_seed(11)
     fit_many(make(small, 2), [waves(100)] * 2)
     assert torch.equal(torch.rand(2), expected)
+
+
+def test_who_would_learn_the_same_is_trained_once(small, monkeypatch):
+    trained = []
+    original = AxonAD._train
+
+    def spy(self, X, names):
+        trained.append(self.tail)
+        return original(self, X, names)
+
+    monkeypatch.setattr(AxonAD, "_train", spy)
+    X, few = waves(300), {**small, "epochs": 2}
+    detectors = [
+        AxonAD(**{**few, "tail": 4}),
+        AxonAD(**{**few, "tail": 2, "align": "end"}),
+        AxonADVariant(**few, scores=("d_rec",)),
+    ]
+    fit_many(detectors, [X, X.copy(), X])
+    assert trained == [4]
+    for detector in detectors:
+        alone = type(detector)(**detector.get_params()).fit(X)
+        assert detector.fingerprint == alone.fingerprint
+        np.testing.assert_array_equal(detector.decision_scores_, alone.decision_scores_)
+    nets = [detector._net for detector in detectors]
+    assert len({id(net) for net in nets}) == 3, "each has a network of its own"
+    assert [net.config.tail for net in nets] == [4, 2, small["tail"]]
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"scaling": "train"}, {"validation": 0.3}, {"ema": 0.5}, {"epochs": 1}]
+)
+def test_who_learns_otherwise_is_trained_otherwise(small, change):
+    X = waves(300)
+    detectors = [AxonAD(**small), AxonAD(**{**small, **change})]
+    fit_many(detectors, [X, X])
+    assert detectors[0].fingerprint != detectors[1].fingerprint
+
+
+def test_another_series_is_another_lesson(small):
+    X = waves(300)
+    Y = X.copy()
+    Y[150, 1] += 0.5
+    detectors = [AxonAD(**small), AxonAD(**small)]
+    fit_many(detectors, [X, Y])
+    assert detectors[0].fingerprint != detectors[1].fingerprint
+
+
+def test_twins_in_a_stack_share_its_weights_and_its_failure(small):
+    X, other = waves(300), waves(300, seed=1)
+    detectors = [AxonAD(**small), AxonAD(**small), AxonAD(**{**small, "tail": 2})]
+    fit_many(detectors, [X, other, X])
+    first, twin = (dict(detectors[i]._net.state_dict()) for i in (0, 2))
+    assert all(torch.equal(first[name], twin[name]) for name in first)
+    assert detectors[0].training_ == detectors[2].training_
+    assert detectors[0].training_ is not detectors[2].training_
+    broken = [AxonAD(**small, lr=1e30), AxonAD(**{**small, "tail": 2}, lr=1e30), AxonAD(**small)]
+    with pytest.raises(FleetError) as caught:
+        fit_many(broken, [X, X, other])
+    assert set(caught.value.errors) == {0, 1}
+    assert broken[2].threshold_ > 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -14,6 +16,8 @@ from axonad.data.scaling import Scaler
 from axonad.errors import AxonADError, FleetError, InputError
 from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
+from axonad.model.net import AxonNet
+from axonad.model.variant import make_net
 from axonad.progress import Progress
 from axonad.train.feed import Member
 from axonad.train.fleet import models_at_once, train_fleet
@@ -29,7 +33,8 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     Every detector ends as after its own ``fit``, up to the luck of its draws: dropout and shuffles
     come from its own seed in another order. Detectors whose network, training and device agree (and
     whose series have as many channels) are trained together, one launch for all of them; where
-    there is only one of a kind, or together would be slower, ``fit`` is called.
+    there is only one of a kind, or together would be slower, ``fit`` is called. Detectors that
+    differ in how they score alone, on equal series, are trained once.
 
     A series that cannot be used or a training that diverges stops nobody else: all others are
     fitted, then a :class:`~axonad.errors.FleetError` tells which failed and why. A detector that
@@ -53,7 +58,7 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
             )
         except AxonADError as error:
             errors[place] = error
-    for stack in _stacks(jobs):
+    for stack in _stacks(_once(jobs)):
         errors |= _fit_together(stack) if len(stack) > 1 else _fit_alone(stack[0])
     if errors:
         raise FleetError(_complaint(errors, len(detectors)), errors=errors)
@@ -62,7 +67,7 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
 
 @dataclass(frozen=True)
 class _Job:
-    """One detector, and what it was given to learn from."""
+    """One detector, what it was given to learn from, and others who would learn the same."""
 
     place: int
     detector: AxonAD
@@ -70,6 +75,15 @@ class _Job:
     values: Matrix
     names: Names
     device: torch.device
+    twins: list[_Job] = field(default_factory=list)
+
+    def lesson(self) -> tuple[object, ...]:
+        """Return all that decides which weights training ends with."""
+        detector, shape = self.detector, self.values.shape
+        net = replace(detector._net_config(shape[1]), tail=1)  # the tail is for scoring alone
+        content = hashlib.sha256(self.values.tobytes()).digest()
+        own = detector.seed, detector.scaling, detector.validation
+        return net, detector._train_config(), self.device, own, shape, content
 
     def prepare(self) -> tuple[Scaler, Member]:
         """Return the scaler and what is to be trained, drawn as ``fit`` would."""
@@ -81,8 +95,31 @@ class _Job:
             own = generator(seed, self.device)
         return scaler, Member(net=net, series=series, validation=held_out, generator=own)
 
-    def finish(self, trained: Trained) -> None:
-        """Let the detector's own ``fit`` do the rest: statistics, scores, threshold, names."""
+    def failed(self, error: AxonADError) -> dict[int, AxonADError]:
+        """Return what became of everybody who waited for this training."""
+        return {job.place: error for job in (self, *self.twins)}
+
+    def finish(self, trained: Trained) -> dict[int, AxonADError]:
+        """Let the detector's own ``fit`` do the rest, and that of its twins; return who failed."""
+        scaler, net, history = trained
+        errors = {}
+        for job in (self, *self.twins):
+            own = net if job is self else job._copy(net)
+            try:
+                job._adopt((scaler, own, history if job is self else copy.deepcopy(history)))
+            except AxonADError as error:
+                errors[job.place] = error
+        return errors
+
+    def _copy(self, net: AxonNet) -> AxonNet:
+        """Return a network of this job's own shape with the weights of another."""
+        with seeded(self.detector.seed, self.device):  # what is drawn here is nobody's
+            own = make_net(self.detector._net_config(self.values.shape[1])).to(self.device)
+        own.load_state_dict(net.state_dict())
+        return own
+
+    def _adopt(self, trained: Trained) -> None:
+        """Statistics, scores, threshold and names, by ``fit``."""
         detector, shown = self.detector, self.detector.verbose
         detector._trained = trained  # type: ignore[attr-defined]
         detector.verbose = False  # one progress bar at a time
@@ -93,11 +130,23 @@ class _Job:
             detector.verbose = shown
 
 
+def _once(jobs: list[_Job]) -> list[_Job]:
+    """Return jobs of which no two learn the same; each knows its twins."""
+    first: dict[tuple[object, ...], _Job] = {}
+    for job in jobs:
+        lead = first.setdefault(job.lesson(), job)
+        if lead is not job:
+            lead.twins.append(job)
+    return list(first.values())
+
+
 def _fit_alone(job: _Job) -> dict[int, AxonADError]:
     try:
+        if job.twins:
+            return job.finish(job.detector._train(job.values, job.names))
         job.detector.fit(job.X)
     except AxonADError as error:
-        return {job.place: error}
+        return job.failed(error)
     return {}
 
 
@@ -109,7 +158,7 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
         try:
             ready.append((job, *job.prepare()))
         except AxonADError as error:
-            errors[job.place] = error
+            errors |= job.failed(error)
     if not ready:
         return errors
     config = jobs[0].detector._train_config()
@@ -119,10 +168,7 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
     with Progress(f"fitting {len(members)} models", steps, show=show) as progress:
         for place, history in train_fleet(members, config, progress):
             job, scaler, member = ready[place]
-            try:
-                job.finish((scaler, member.net, history))
-            except AxonADError as error:
-                errors[job.place] = error
+            errors |= job.finish((scaler, member.net, history))
     return errors
 
 
