@@ -66,3 +66,24 @@ def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
 def test_one_of_many_cannot_be_limited(limit):
     with pytest.raises(ConfigError, match="fits many jobs at once and cannot limit one"):
         list(together.run([make_job()], setting=Setting(**limit)))
+
+
+def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch):
+    params = make_job().params
+    jobs = [make_job(label=f"tail-{k}", params=params | {"tail": k}) for k in (1, 2, 3)]
+    jobs.append(make_job(seed=2))
+    read_, fitted = [], []
+    load, fit_many = together.load, together.fit_many
+    monkeypatch.setattr(together, "load", lambda ref: read_.append(ref.name) or load(ref))
+    monkeypatch.setattr(
+        together,
+        "fit_many",
+        lambda many, series: fitted.append(len(many)) or fit_many(many, series),
+    )
+    monkeypatch.setattr(together, "AT_ONCE", 1)
+    setting = Setting(device="cpu", scores=str(tmp_path))
+    assert all(row.is_ok for row in together.run(jobs, setting=setting, workers=1))
+    names = {job.series.name for job in jobs}
+    assert sorted(read_) == sorted(names)
+    assert sum(fitted) == 4
+    assert len(fitted) == len(names)

@@ -1,9 +1,9 @@
 """Jobs of AxonAD fitted many at a time on one graphics card, before the workers judge them.
 
 A card that fits one small network is mostly idle. Here all jobs that are still to do are fitted
-first, as many together as ``fit_many`` finds alike; their scores are kept as ``--keep-scores``
-keeps them, and the workers of the local engine find them there. What cannot be fitted here is left
-to the workers, who fit it alone or say why it fails.
+first, as many together as ``fit_many`` finds alike, and once where only their scores differ; those
+are kept as ``--keep-scores`` keeps them, and the workers of the local engine find them there. What
+cannot be fitted here is left to the workers, who fit it alone or say why it fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from axonad.errors import AxonADError, ConfigError, FleetError
 from axonad.fleet import fit_many
 
 STACKED = ("AxonAD", "AxonADVariant")
-AT_ONCE = 64  # jobs whose series are in memory together
+AT_ONCE = 64  # series in memory together
 
 
 def run(
@@ -40,18 +40,19 @@ def run(
     jobs = list(jobs)
     with tempfile.TemporaryDirectory() as own:
         folder = setting.scores or own
-        alike = sorted((job for job in jobs if job.detector in STACKED), key=_dataset)
-        for first in range(0, len(alike), AT_ONCE):
-            detect_together(alike[first : first + AT_ONCE], Path(folder), device=setting.device)
+        for part in _parts(job for job in jobs if job.detector in STACKED):
+            detect_together(part, Path(folder), device=setting.device)
         yield from local.run(jobs, setting=replace(setting, scores=folder), workers=workers)
 
 
 def detect_together(jobs: Sequence[Job], folder: Path, *, device: str | None) -> None:
     """Fit the detectors of jobs at once and keep their scores in the folder."""
     ready: list[tuple[Job, Subject, AxonAD]] = []
+    subjects: dict[str, Subject] = {}
     for job in jobs:
         try:
-            subject = load(job.series)
+            subject = subjects.get(job.series.name) or load(job.series)
+            subjects[job.series.name] = subject
             kept = detection.read(folder / job.fit_key)
             detector = detection.make(job, device=device)
             new = kept is None or kept.fingerprint != subject.fingerprint
@@ -85,6 +86,14 @@ def _is_standard(detector: AxonAD) -> bool:
     return detector._net_config(channels=1).is_standard
 
 
-def _dataset(job: Job) -> str:
-    """Series of one data set have as many channels, so their networks fit into one stack."""
-    return job.series.dataset
+def _parts(jobs: Iterable[Job]) -> Generator[list[Job]]:
+    """Yield the jobs of so many series at a time.
+
+    Series of one data set have as many channels, so their networks fit into one stack.
+    """
+    of_series: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        of_series.setdefault((job.series.dataset, job.series.name), []).append(job)
+    ordered = [of_series[key] for key in sorted(of_series)]
+    for first in range(0, len(ordered), AT_ONCE):
+        yield [job for group in ordered[first : first + AT_ONCE] for job in group]
