@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from axonad.config import check_bool, check_choice, check_float, check_int
+from axonad.config import check_bool, check_choice, check_float, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
@@ -288,10 +288,7 @@ class AxonAD(Detector):
         check_choice("align", self.align, ALIGNMENTS)
         if not isinstance(self.device, str):
             raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
-        if not isinstance(self.dilations, tuple) or not self.dilations:
-            raise ConfigError(f"dilations must be a tuple of integers, got {self.dilations!r}")
-        for dilation in self.dilations:
-            check_int("dilations", dilation, low=1)
+        check_ints("dilations", self.dilations)
         self._net_config(channels=1)  # what must fit together: heads and width, horizon and window
 
 

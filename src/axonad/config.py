@@ -74,6 +74,14 @@ def check_int(name: str, value: object, *, low: int | None = None, high: int | N
     _check_range(name, int(value), low, high)
 
 
+def check_ints(name: str, value: object) -> None:
+    """Refuse a parameter that is not a tuple of positive integers."""
+    if not isinstance(value, tuple) or not value:
+        raise ConfigError(f"{name} must be a tuple of integers, got {value!r}")
+    for item in value:
+        check_int(name, item, low=1)
+
+
 def check_float(
     name: str,
     value: object,

@@ -4,7 +4,7 @@ import pytest
 
 from axonad.bench.suite import known_suites, read_suite
 from axonad.errors import AxonADError, ConfigError, FileError, UnknownNameError
-from tests.bench.jobs import SUITE, write_series, write_suite
+from tests.bench.jobs import SUITE, make_job, write_series, write_suite
 from tests.conftest import ROOT
 
 FILES = SUITE.replace('source = "telemetry"\n    steps = 2000', 'source = "files"\n    path = "x"')
@@ -169,3 +169,11 @@ def test_every_suite_of_the_repository_can_be_read(monkeypatch):
         assert suite.name == name
         if data is None:
             assert suite.jobs(seeds=[1])
+
+
+def test_a_parameter_that_came_later_leaves_jobs_as_they_were():
+    made = make_job(detector="RandomScore", params={"seed": 1})
+    neutral = make_job(detector="RandomScore", params={"seed": 1, "epoch_windows": None})
+    other = make_job(detector="RandomScore", params={"seed": 1, "epoch_windows": 8192})
+    assert made.key == neutral.key != other.key
+    assert made.fit_key == neutral.fit_key != other.fit_key

@@ -29,6 +29,7 @@ class LoopConfig:
     rows: int  # of a window
     epochs: int
     batch_size: int
+    epoch_windows: int | None  # visited at most in an epoch
     lr: float
     weight_decay: float
     lr_step: int  # epochs after which the learning rate is multiplied by lr_decay
@@ -128,10 +129,11 @@ class _Step:
 
 
 def _train_epoch(step: _Step, epoch: int, progress: Progress) -> float:
-    """Visit every window once, in random order; return the mean loss of the batches."""
+    """Visit windows in random order, each at most once; return the mean loss of the batches."""
     step.begin(epoch)
     device, config = step.series.device, step.config
     order = torch.randperm(count_windows(len(step.series), config.rows), device=device)
+    order = order[: config.epoch_windows]
     total, count = torch.zeros((), device=device), 0
     for starts in batches(order, config.batch_size):
         total += step.make(starts)  # on the device: the host waits once an epoch, not once a step
@@ -148,10 +150,10 @@ class HeldOut:
     ) -> None:
         self._net, self._loss, self._series, self._rows = net, loss, series, config.rows
         self._stage, self._epoch = stage, 1
-        self._parts = torch.split(
-            torch.arange(count_windows(len(series), config.rows), device=series.device),
-            config.batch_size,
-        )
+        windows = count_windows(len(series), config.rows)
+        judged = min(config.epoch_windows or windows, windows)
+        starts = torch.arange(judged, device=series.device) * windows // judged
+        self._parts = torch.split(starts, config.batch_size)
         self._judge = Recorded(
             self._value, size=config.batch_size, device=series.device, warm=1, use=config.recorded
         )

@@ -56,6 +56,9 @@ class NeuralDetector(Detector):
         Rows the network sees at a time.
     lr, weight_decay, batch_size, epochs, patience
         Of the optimiser; training ends after ``patience`` epochs without improvement.
+    epoch_windows
+        Windows an epoch visits at most, drawn anew for each, and windows judged after it, evenly
+        spread; None: all. Fitting a long series then costs what a short one does.
     validation
         Last share of the training series, kept for early stopping; where it or the rest is shorter
         than a window, all rows train and the training loss decides.
@@ -77,6 +80,7 @@ class NeuralDetector(Detector):
     batch_size: int = 128
     epochs: int = 50
     patience: int = 3
+    epoch_windows: int | None = None
     validation: float = 0.2
     restore_best: bool = True
     scaling: str = "soft"
@@ -151,7 +155,8 @@ class NeuralDetector(Detector):
         cut = self._split(len(X))
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
-        steps = self.epochs * -(-count_windows(cut, self.history) // self.batch_size)
+        visited = min(self.epoch_windows or cut, count_windows(cut, self.history))
+        steps = self.epochs * -(-visited // self.batch_size)
         with seeded(self.seed, device):
             net = self._build(X.shape[1]).to(device)
             with Progress("fitting", steps, show=self.verbose) as progress:
@@ -188,6 +193,7 @@ class NeuralDetector(Detector):
             rows=self.history,
             epochs=self.epochs,
             batch_size=self.batch_size,
+            epoch_windows=self.epoch_windows,
             lr=self.lr,
             weight_decay=self.weight_decay,
             lr_step=self.lr_schedule[0],
@@ -279,6 +285,8 @@ class NeuralDetector(Detector):
         super()._check_params()
         for name in ("window", "batch_size", "epochs", "patience"):
             check_int(name, getattr(self, name), low=1)
+        if self.epoch_windows is not None:
+            check_int("epoch_windows", self.epoch_windows, low=1)
         check_int("seed", self.seed, low=0, high=2**63 - 1)
         check_float("lr", self.lr, above=0)
         check_float("weight_decay", self.weight_decay, low=0)
@@ -289,11 +297,3 @@ class NeuralDetector(Detector):
         check_choice("align", self.align, (*ALIGNMENTS, "start"))
         if not isinstance(self.device, str):
             raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
-
-
-def check_widths(name: str, value: object) -> None:
-    """Refuse a parameter that is not a tuple of positive integers."""
-    if not isinstance(value, tuple) or not value:
-        raise ConfigError(f"{name} must be a tuple of integers, got {value!r}")
-    for width in value:
-        check_int(name, width, low=1)

@@ -20,8 +20,8 @@ import numpy as np
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector, check_widths
-from axonad.config import check_bool, check_float
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_bool, check_float, check_ints
 from axonad.data.frames import Matrix
 
 
@@ -95,4 +95,4 @@ class AutoEncoder(NeuralDetector):
         super()._check_params()
         check_bool("tsb_ad", self.tsb_ad)
         check_float("dropout", self.dropout, low=0, below=1)
-        check_widths("hidden", self.hidden)
+        check_ints("hidden", self.hidden)

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector, check_widths
-from axonad.config import check_bool
+from axonad.baselines._neural import NeuralDetector
+from axonad.config import check_bool, check_ints
 from axonad.errors import ConfigError
 
 KERNEL = 3
@@ -89,7 +89,7 @@ class CNN(NeuralDetector):
     def _check_params(self) -> None:
         super()._check_params()
         check_bool("tsb_ad", self.tsb_ad)
-        check_widths("widths", self.widths)
+        check_ints("widths", self.widths)
         rows = self.window
         for _ in self.widths:
             rows = (rows - KERNEL + 1) // 2

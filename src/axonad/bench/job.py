@@ -21,10 +21,17 @@ from axonad.registry import make_detector
 UNIMPORTANT = ("device", "verbose")
 """Parameters that say how a job runs, not what it is."""
 
+NEUTRAL = {"epoch_windows": None}
+"""Parameters that came after rows were made, and the value with which all is as it was."""
+
 
 def important(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without those that only say how a job runs, in the form JSON gives."""
-    kept = {k: v for k, v in params.items() if k not in UNIMPORTANT}
+    """Return the parameters that decide what a job is, in the form JSON gives."""
+    kept = {
+        name: value
+        for name, value in params.items()
+        if name not in UNIMPORTANT and not (name in NEUTRAL and value == NEUTRAL[name])
+    }
     plain: dict[str, Any] = json.loads(json.dumps(kept, default=str))
     return plain
 
