@@ -271,3 +271,57 @@ def test_twins_in_a_stack_share_its_weights_and_its_failure(small):
         fit_many(broken, [X, X, other])
     assert set(caught.value.errors) == {0, 1}
     assert broken[2].threshold_ > 0
+
+
+def test_a_twin_keeps_its_own_names_and_its_own_way_of_training(small):
+    class Other(AxonAD):
+        def _untrained(self, X, names, device):
+            return super()._untrained(X**3, names, device)
+
+    X = waves(300)
+    detectors = [AxonAD(**small), Other(**small)]
+    fit_many(detectors, [X, X])
+    first, second = (detector._net.state_dict() for detector in detectors)
+    assert any(not torch.equal(first[name], second[name]) for name in first)
+    wild = X.copy()
+    wild[5, 1] = 1e300
+    frames = [pd.DataFrame(wild, columns=list(names)) for names in ("abc", "xyz")]
+    with pytest.raises(FleetError, match="2 of 2 detectors could not be fitted:") as caught:
+        fit_many([AxonAD(**small), AxonAD(**small)], frames)
+    assert "'b'" in str(caught.value.errors[0])
+    assert "'y'" in str(caught.value.errors[1])
+
+
+@pytest.mark.parametrize(
+    ("detectors", "series", "message"),
+    [
+        (
+            AxonAD(),
+            [waves(300)],
+            "detectors must be a list with one .*, got AxonAD",
+        ),
+        ([AxonAD()], None, "series must be a list with one entry per detector, got NoneType"),
+        ([AxonAD()], waves(300), "series must be a list .*, got ndarray; put a single one"),
+        ([AxonAD()], pd.DataFrame(waves(300)), "series must be a list .*, got DataFrame"),
+        ([AxonAD], [waves(300)], r"got the class AxonAD; make one with AxonAD\(\)"),
+    ],
+)
+def test_what_is_no_list_is_refused(detectors, series, message):
+    with pytest.raises(InputError, match=message):
+        fit_many(detectors, series)
+
+
+def test_a_bar_is_shown_if_a_twin_wants_one(small, monkeypatch):
+    shown = []
+    original = axonad.axon.Progress
+
+    def spy(title, total, *, show):
+        shown.append(show)
+        return original(title, total, show=False)
+
+    monkeypatch.setattr(axonad.axon, "Progress", spy)
+    quiet, loud = AxonAD(**small), AxonAD(**{**small, "verbose": True, "tail": 2})
+    X = waves(300)
+    fit_many([quiet, loud], [X, X])
+    assert shown[0] is True
+    assert (quiet.verbose, loud.verbose) == (False, True)

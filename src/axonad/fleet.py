@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from axonad.axon import AxonAD, Trained
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler
+from axonad.data.series import Series
 from axonad.errors import AxonADError, FleetError, InputError
 from axonad.model.config import NetConfig
 from axonad.model.device import resolve_device
@@ -47,15 +49,14 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     series
         As many arrays, frames or Series, in the same order.
     """
-    detectors, series = list(detectors), list(series)
+    detectors, series = _listed(detectors, "detectors"), _listed(series, "series")
     _check_lists(detectors, series)
     errors: dict[int, AxonADError] = {}
     jobs = []
     for place, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
-            jobs.append(
-                _Job(place, detector, X, *detector._admitted(X), resolve_device(detector.device))
-            )
+            values, names = detector._admitted(X)
+            jobs.append(_Job(place, detector, X, values, names, resolve_device(detector.device)))
         except AxonADError as error:
             errors[place] = error
     for stack in _stacks(_once(jobs)):
@@ -81,9 +82,12 @@ class _Job:
         """Return all that decides which weights training ends with."""
         detector, shape = self.detector, self.values.shape
         net = replace(detector._net_config(shape[1]), tail=1)  # the tail is for scoring alone
-        content = hashlib.sha256(self.values.tobytes()).digest()
+        content = hashlib.sha256(np.ascontiguousarray(self.values).data).digest()
         own = detector.seed, detector.scaling, detector.validation
-        return net, detector._train_config(), self.device, own, shape, content
+        how = type(detector)._train, type(detector)._untrained  # a subclass may have its own
+        order = self.values.flags.c_contiguous  # sums differ in their last digit
+        training = detector._train_config()
+        return net, training, self.device, own, how, self.names, shape, order, content
 
     def prepare(self) -> tuple[Scaler, Member]:
         """Return the scaler and what is to be trained, drawn as ``fit`` would."""
@@ -143,11 +147,25 @@ def _once(jobs: list[_Job]) -> list[_Job]:
 def _fit_alone(job: _Job) -> dict[int, AxonADError]:
     try:
         if job.twins:
-            return job.finish(job.detector._train(job.values, job.names))
+            return job.finish(_train_alone(job))
         job.detector.fit(job.X)
     except AxonADError as error:
         return job.failed(error)
     return {}
+
+
+def _train_alone(job: _Job) -> Trained:
+    """Train for all of them, with a progress bar if one of them wants it."""
+    detector, shown = job.detector, job.detector.verbose
+    detector.verbose = _wants_bar([job])
+    try:
+        return detector._train(job.values, job.names)
+    finally:
+        detector.verbose = shown
+
+
+def _wants_bar(jobs: list[_Job]) -> bool:
+    return any(each.detector.verbose for job in jobs for each in (job, *job.twins))
 
 
 def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
@@ -164,8 +182,7 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
     config = jobs[0].detector._train_config()
     members = [member for _, _, member in ready]
     steps = config.epochs * sum(-(-member.windows // config.batch_size) for member in members)
-    show = any(job.detector.verbose for job in jobs)
-    with Progress(f"fitting {len(members)} models", steps, show=show) as progress:
+    with Progress(f"fitting {len(members)} models", steps, show=_wants_bar(jobs)) as progress:
         for place, history in train_fleet(members, config, progress):
             job, scaler, member = ready[place]
             errors |= job.finish((scaler, member.net, history))
@@ -190,6 +207,18 @@ def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
             yield group[first : first + size]
 
 
+def _listed(many: Any, name: str) -> list[Any]:
+    """Return ``many`` as a list; a single series or detector is none."""
+    single = hasattr(many, "columns") or isinstance(many, (str, Series))
+    single = single or (isinstance(many, np.ndarray) and many.ndim < 3)
+    if single or not isinstance(many, Iterable):
+        raise InputError(
+            f"{name} must be a list with one entry per detector, got {type(many).__name__}; "
+            f"put a single one into a list"
+        )
+    return list(many)
+
+
 def _check_lists(detectors: list[AxonAD], series: list[Any]) -> None:
     if len(detectors) != len(series):
         raise InputError(
@@ -198,6 +227,11 @@ def _check_lists(detectors: list[AxonAD], series: list[Any]) -> None:
         )
     seen: dict[int, int] = {}
     for place, detector in enumerate(detectors):
+        if isinstance(detector, type):
+            raise InputError(
+                f"detector {place} must be an AxonAD, got the class {detector.__name__}; "
+                f"make one with {detector.__name__}()"
+            )
         if not isinstance(detector, AxonAD):
             raise InputError(
                 f"detector {place} must be an AxonAD, got {type(detector).__name__}; "
@@ -214,8 +248,6 @@ def _check_lists(detectors: list[AxonAD], series: list[Any]) -> None:
 def _complaint(errors: Mapping[int, AxonADError], count: int) -> str:
     listed = [f"detector {place}: {errors[place]}" for place in sorted(errors)[:LISTED]]
     more = f"\nand {len(errors) - LISTED} more" if len(errors) > LISTED else ""
-    return (
-        f"{len(errors)} of {count} detectors could not be fitted, the others are:\n"
-        + "\n".join(listed)
-        + more
-    )
+    others = ", the others are" if len(errors) < count else ""
+    lines = [f"{len(errors)} of {count} detectors could not be fitted{others}:", *listed]
+    return "\n".join(lines) + more

@@ -46,7 +46,7 @@ def evaluate(
             raise UnknownNameError(
                 f"cannot write {target.name!r}: its ending must be .json or .csv"
             )
-        check_target(target, force=force)
+        check_target(target, force=force, reads=[scores, *([labels] if labels else [])])
     scored = read(scores)
     truth = scored if labels is None else read(labels)
     if truth.labels is None:

@@ -27,7 +27,7 @@ def export(
     force: Force = False,
 ) -> None:
     """Write a saved detector as an ONNX file that scores without torch."""
-    check_target(target, force=force)
+    check_target(target, force=force, reads=model.glob("*"))
     detector: Any = load(model)
     if not hasattr(detector, "export_onnx"):
         raise ConfigError(f"{type(detector).__name__} cannot be exported to ONNX; AxonAD can")

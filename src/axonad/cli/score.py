@@ -59,12 +59,12 @@ def score(
     ] = None,
 ) -> None:
     """Score a file: one row per step with score, its parts and the alarm."""
-    check_table_target(target, force=force)
+    check_table_target(target, force=force, reads=[data])
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
     if figure is not None:
         check_format(figure)
-        check_target(figure, force=force)
+        check_target(figure, force=force, reads=[data])
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
