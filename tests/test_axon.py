@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 import torch
 
-from axonad import AxonAD
+import axonad
+from axonad import AxonAD, make_detector
 from axonad.axon import TERMS
 from tests.conftest import waves
+
+
+@contextmanager
+def enable_doubles():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def test_paper_mode_is_the_published_setting():
@@ -201,3 +213,26 @@ def test_memory_does_not_grow_with_all_windows():
         [sys.executable, "-c", MEMORY, "12000"], capture_output=True, text=True, check=True
     )
     assert float(done.stdout) < 600, "MiB above the array, torch itself included"
+
+
+@pytest.mark.parametrize("switch", [torch.no_grad, torch.inference_mode, enable_doubles])
+@pytest.mark.parametrize("name", ["AxonAD", "USAD"])
+def test_what_the_caller_switched_in_torch_changes_nothing(small, tmp_path, switch, name):
+    few = small if name == "AxonAD" else {"window": 16, "epochs": 1, "verbose": False}
+    X = waves(300)
+    plain = make_detector(name, **few).fit(X)
+    with switch():
+        detector = make_detector(name, **few).fit(X)
+        detector.save(tmp_path / "model")
+        scores = axonad.load(tmp_path / "model").decision_function(X)
+    assert detector.fingerprint == plain.fingerprint
+    np.testing.assert_allclose(scores, plain.decision_function(X), rtol=1e-5, atol=1e-6)
+
+
+def test_loading_draws_nothing_from_torch(small, tmp_path):
+    AxonAD(**small).fit(waves(300)).save(tmp_path / "model")
+    torch.manual_seed(0)
+    before = torch.rand(1)
+    torch.manual_seed(0)
+    axonad.load(tmp_path / "model")
+    assert torch.equal(torch.rand(1), before)

@@ -34,6 +34,7 @@ from axonad.score.terms import TERMS, Term, WindowTerms, window_terms
 from axonad.train.fit import train_net
 from axonad.train.loop import History, TrainConfig
 from axonad.train.seed import seeded
+from axonad.train.switches import learning
 
 SCORE_BATCH = 256  # windows scored at a time
 Trained = tuple[Scaler, AxonNet, History]
@@ -128,6 +129,7 @@ class AxonAD(Detector):
 
     # -- fitting -----------------------------------------------------------------------------
 
+    @learning()
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
         trained: Trained = vars(self).pop("_trained", None) or self._train(X, names)
         self._scaler, net, self.training_ = trained
@@ -251,7 +253,8 @@ class AxonAD(Detector):
         return {}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        net = make_net(self._net_config(self.n_features_in_))
+        with learning(), torch.random.fork_rng(devices=[]):  # weights are drawn and thrown away
+            net = make_net(self._net_config(self.n_features_in_))
         weights = {
             key.removeprefix("net."): torch.from_numpy(value)
             for key, value in arrays.items()

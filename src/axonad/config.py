@@ -149,5 +149,8 @@ def _parse(name: str, text: str, hint: Any) -> Any:
                 return tuple(item(part) for part in text.strip("()[] ").split(",") if part.strip())
         except (KeyError, ValueError):
             continue
-    wanted = " or ".join(getattr(option, "__name__", str(option)) for option in options)
+    names = {types.NoneType: "none", int: "an integer", float: "a number"}
+    wanted = " or ".join(
+        names.get(option, getattr(option, "__name__", str(option))) for option in options
+    )
     raise ConfigError(f"{name} must be {wanted}, got {text!r}")

@@ -25,10 +25,12 @@ from axonad.train.feed import Member
 from axonad.train.fleet import models_at_once, train_fleet
 from axonad.train.loop import TrainConfig
 from axonad.train.seed import generator, seeded
+from axonad.train.switches import learning
 
 LISTED = 5  # failures named in the error's message
 
 
+@learning()
 def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]:
     """Fit each detector on its own series, all at once where they share a shape; return them.
 

@@ -89,10 +89,14 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
     """Return a JSON document of the given kind, or say why it cannot be used."""
     path = Path(path)
     try:
-        document = json.loads(_read_bytes(path).decode())
+        content = json.loads(_read_bytes(path).decode())
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ModelFileError(f"{path} is damaged: not valid JSON ({error})") from None
-    if not isinstance(document, dict) or document.get("kind") != kind:
+    document: dict[str, Any] = content if isinstance(content, dict) else {}
+    found = document.get("kind")
+    if isinstance(found, str) and found.startswith("axonad-") and found != kind:
+        raise ModelFileError(f"{path} is an {found!r} document; expected {kind!r}")
+    if found != kind:
         raise ModelFileError(f"{path} was not written by axonad: it is no {kind!r} document")
     version = document.get("format")
     if not isinstance(version, int) or version < 1:

@@ -42,6 +42,7 @@ from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
 from axonad.train.seed import seeded
+from axonad.train.switches import learning
 
 Scores = NDArray[np.float64]
 
@@ -149,6 +150,7 @@ class NeuralDetector(Detector):
         """Whether a window's score depends on that window and the training series alone."""
         return self.scaling != "array"
 
+    @learning()
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
         self._scaler = self._fit_scaler(self._prepare(X), names)
@@ -266,7 +268,7 @@ class NeuralDetector(Detector):
         return {"scaler": self._scaler.rule}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        with torch.random.fork_rng(devices=[]):  # building draws weights that are thrown away
+        with learning(), torch.random.fork_rng(devices=[]):  # weights are drawn and thrown away
             net = self._build(self.n_features_in_)
         shapes = {name: value.shape for name, value in net.state_dict().items()}
         weights = {}

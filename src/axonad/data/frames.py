@@ -7,6 +7,7 @@ accepted. Frames are recognised by what they can do; neither pandas nor polars i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
 
     float32 and float64 pass through without a copy; other numeric types become float64.
     """
+    if X is None or isinstance(X, (str, bytes, PathLike)):
+        hint = "" if X is None else "; read a file with axonad.read(path)"
+        raise InputError(f"X must be an array or a frame, got {type(X).__name__}{hint}")
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise InputError("X is a lazy frame; call .collect() on it first")
     if hasattr(X, "channels") and hasattr(X, "values") and not hasattr(X, "columns"):
@@ -65,8 +69,9 @@ def check_finite(X: Matrix, names: Names, *, purpose: str) -> None:
     if count == 0:
         return
     row, channel = (int(i) for i in np.argwhere(bad)[0])
+    where = "" if purpose == "X" else f" in {purpose}"
     raise InputError(
-        f"X has {count} NaN or infinite value{'s' if count > 1 else ''} in {purpose}, first at row "
+        f"X has {count} NaN or infinite value{'s' if count > 1 else ''}{where}, first at row "
         f"{row}, channel {channel_label(channel, names)}; fill or drop those rows first"
     )
 

@@ -33,6 +33,10 @@ class Judge:
     """Scores the windows of lanes with one fitted, causal detector."""
 
     def __init__(self, detector: Detector) -> None:
+        given: object = detector
+        if not isinstance(given, Detector):
+            hint = "; load a saved one with axonad.load(path)"
+            raise ConfigError(f"detector must be a fitted detector, got {given!r}{hint}")
         detector._require_fitted()
         if not detector.is_causal:
             why = "it adapts to what it scores; fit it with adapt=False"
