@@ -7,7 +7,8 @@ Times are medians after warming up, the card waited for. The naive computation (
 straightforward loop. A step of a stack is divided by its models. Fits are whole calls of ``fit``
 on the training part of the generated vehicle stream, and of all its 80,000 rows; VUS-PR is that of
 the stream, causal. ``TF32`` is the default on a card; ``bfloat16`` is inside autocast (attention
-and queries in training, everything in scoring); ``exact`` is float32 throughout.
+and queries in training, everything in scoring); ``exact`` is float32 throughout; ``plain loop`` is
+one batch after another by ``train/loop.py``, as on a processor, for what its fits are worth.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 import torch
 from timing import timed
 
-from axonad import AxonAD
+from axonad import AxonAD, axon
 from axonad.bench.machine import commit, describe_device
 from axonad.data.telemetry import generate_telemetry
 from axonad.metrics import evaluate
@@ -34,6 +35,7 @@ from axonad.progress import Progress
 from axonad.score.terms import window_terms
 from axonad.train import fleet
 from axonad.train.feed import Feed, Member
+from axonad.train.loop import train
 from axonad.train.seed import generator, seeded
 
 CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
@@ -49,6 +51,21 @@ def exact():
         yield
     finally:
         fleet.step_precision, fleet.fast_products = kept
+
+
+@contextlib.contextmanager
+def plain_loop():
+    """Train one batch after another, no stack, in float32."""
+    kept = axon.train_net
+
+    def train_net(net, series, validation, config, progress, *, seed):
+        return train(net, series, validation, config, progress)
+
+    axon.train_net = train_net
+    try:
+        yield
+    finally:
+        axon.train_net = kept
 
 
 def bfloat16():
@@ -151,7 +168,7 @@ def fitting(rows: list[dict], seeds: list[int]) -> None:
     for seed in seeds:
         stream = generate_telemetry(seed=seed)
         train = stream.train
-        for kind, mode in MODES.items():
+        for kind, mode in {**MODES, "plain loop": plain_loop}.items():
             detector = AxonAD(device="cuda", seed=seed, verbose=False)
             with mode():
                 seconds = timed(lambda: detector.fit(train), "cuda")  # noqa: B023
@@ -179,6 +196,8 @@ def main() -> None:
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024, 2025])
     args = parser.parse_args()
+    if not torch.cuda.is_available():
+        parser.error("this measures a CUDA device, and torch finds none")
     begin, rows = time.perf_counter(), []
     print(f"{describe_device('cuda')}, torch {torch.__version__}\n")
     print("| what | how | value | naive / this | note |\n|---|---|---:|---:|---|")

@@ -38,6 +38,7 @@ from axonad.bench.machine import commit, describe_device, device_memory
 ROWS = (10_000, 100_000, 400_000, 1_000_000)
 CHANNELS = (10, 50, 200)
 WINDOW = 100
+LEAST = 1_600
 TINY = {
     "window": 8, "d_model": 8, "heads": 1, "tail": 2, "dilations": (1,), "validation": 0.97,
     "batch_size": 1024,
@@ -85,6 +86,8 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, help="write the cells there too")
     parser.add_argument("--cell", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if min(*args.rows, args.most) < LEAST and not args.cell:
+        parser.error(f"--rows and --most must be at least {LEAST}: growth needs a quarter of them")
     torch.set_num_threads(args.threads)
     if args.cell:
         rows, channels, tiny = args.cell
