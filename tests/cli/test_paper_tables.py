@@ -68,3 +68,16 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     code, _, err = run("paper", "table2", "--show", "--out", ROWS, "-p", "parody", "-w", "x")
     assert code == 2
     assert "protocol must be one of" in err
+
+
+@pytest.mark.parametrize(("table", "rows"), [("table1", "telemetry"), ("table2", "tsb-ad-m")])
+def test_committed_tables_are_those_of_the_committed_rows(run, tmp_path, table, rows):  # noqa: F811
+    """Rows that came later need ``axonad paper TABLE --show`` once more."""
+    code, _, err = run(
+        "paper", table, "--show", "--out", ROOT / "benchmarks" / rows, "--write", "made"
+    )
+    assert code == 0, err
+    kept = sorted((ROOT / "benchmarks/paper" / table).glob("*.md"))
+    assert kept
+    for path in kept:
+        assert path.read_text() == (tmp_path / "made" / path.name).read_text(), path.name
