@@ -205,6 +205,7 @@ class AxonAD(Detector):
         channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
         return combine(terms), terms, channels
 
+    @torch.inference_mode(mode=False)  # the mode is a thread's own; passes run on several
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)
         net = self._net.to(device)

@@ -157,8 +157,8 @@ class NeuralDetector(Detector):
         cut = self._split(len(X))
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
-        visited = min(self.epoch_windows or cut, count_windows(cut, self.history))
-        steps = self.epochs * -(-visited // self.batch_size)
+        windows = min(self.epoch_windows or cut, count_windows(cut, self.history))
+        steps = self.epochs * -(-windows // self.batch_size)
         with seeded(self.seed, device):
             net = self._build(X.shape[1]).to(device)
             with Progress("fitting", steps, show=self.verbose) as progress:
@@ -285,10 +285,9 @@ class NeuralDetector(Detector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("window", "batch_size", "epochs", "patience"):
-            check_int(name, getattr(self, name), low=1)
-        if self.epoch_windows is not None:
-            check_int("epoch_windows", self.epoch_windows, low=1)
+        for name in ("window", "batch_size", "epochs", "patience", "epoch_windows"):
+            if name != "epoch_windows" or self.epoch_windows is not None:
+                check_int(name, getattr(self, name), low=1)
         check_int("seed", self.seed, low=0, high=2**63 - 1)
         check_float("lr", self.lr, above=0)
         check_float("weight_decay", self.weight_decay, low=0)
