@@ -1,4 +1,4 @@
-"""``axonad paper table1``, ``table2`` and ``runtime``: from rows there are, and in miniature."""
+"""``axonad paper``: tables and figures from rows there are, and in miniature."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.cli.test_cli import run  # noqa: F401 - a fixture
 from tests.conftest import ROOT
 
 ROWS = ROOT / "benchmarks/tsb-ad-m"
+SHOWN = ("ablation", "sensitivity", "runtime")
 
 
 @pytest.fixture
@@ -70,14 +71,37 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     assert "protocol must be one of" in err
 
 
-@pytest.mark.parametrize(("table", "rows"), [("table1", "telemetry"), ("table2", "tsb-ad-m")])
-def test_committed_tables_are_those_of_the_committed_rows(run, tmp_path, table, rows):  # noqa: F811
-    """Rows that came later need ``axonad paper TABLE --show`` once more."""
+LOOKED_INTO = ("paper/diagnostics", "paper/diagnostics/tsb-ad-m", "paper/diagnostics/telemetry")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "rows", "kept", "options"),
+    [
+        ("table1", "telemetry", "paper/table1", ()),
+        ("table2", "tsb-ad-m", "paper/table2", ()),
+        *((name, f"paper/{name}", f"paper/{name}", ()) for name in SHOWN),
+        *(
+            ("diagnostics", rows, f"{rows}/{protocol}", ("--protocol", protocol))
+            for rows in LOOKED_INTO
+            for protocol in ("parity", "causal")
+        ),
+    ],
+)
+def test_committed_tables_are_those_of_the_committed_rows(
+    run,  # noqa: F811
+    tmp_path,
+    experiment,
+    rows,
+    kept,
+    options,
+):
+    """Rows that came later need ``axonad paper EXPERIMENT --show`` once more."""
+    benchmarks = ROOT / "benchmarks"
     code, _, err = run(
-        "paper", table, "--show", "--out", ROOT / "benchmarks" / rows, "--write", "made"
+        "paper", experiment, "--show", *options, "--out", benchmarks / rows, "--write", "made"
     )
     assert code == 0, err
-    kept = sorted((ROOT / "benchmarks/paper" / table).glob("*.md"))
-    assert kept
-    for path in kept:
+    tables = sorted((benchmarks / kept).glob("*.md"))
+    assert tables
+    for path in tables:
         assert path.read_text() == (tmp_path / "made" / path.name).read_text(), path.name

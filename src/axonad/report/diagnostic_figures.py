@@ -24,6 +24,7 @@ RED = PALETTE[3]
 COORDINATION = "correlation_break"
 MOST = 20  # series in one picture
 LINEAR = 2.0  # robust units around 0 drawn to scale, beyond them logarithms
+CROWDED = 1e4  # an axis of more decades names these alone
 PHASES = (("before", GRAY), ("during", RED), ("after", BLUE))
 
 
@@ -161,8 +162,12 @@ def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
     tails.axhline(0, color="black", linewidth=0.7)
     tails.axvline(1, color="black", linewidth=0.7, linestyle=":")
     tails.set_xscale("log")
-    for part in (tails.xaxis.set_major_formatter, tails.xaxis.set_minor_formatter):
-        part(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else "")
+    low, high = tails.get_xlim()
+    between = "25" if high / low < CROWDED else ""
+    tails.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    tails.xaxis.set_minor_formatter(
+        lambda value, _: f"{value:g}" if f"{value:e}"[0] in between else ""
+    )
     tails.set_xlabel("99 % quantile of rz(d_rec) over that of rz(d_q)", fontsize=9)
     tails.set_ylabel("VUS-PR minus that of the better part", fontsize=9)
     tails.legend(fontsize=8, frameon=False)

@@ -113,6 +113,7 @@ def draw_paper_runtime(path: Path, rows: Iterable[Row]) -> None:
     axes[0].set_xlabel("end to end time (s)", fontsize=9)
     axes[1].barh(y, [t.milliseconds for t in ours.values()], color=ORANGE, height=0.6)
     axes[1].set_xlabel("scoring latency (ms per window)", fontsize=9)
+    axes[1].locator_params(axis="x", nbins=5)
     _write_values(axes[0], fit + score, "{:.1f}")
     _write_values(axes[1], np.array([t.milliseconds for t in ours.values()]), "{:.4f}")
     for color, found, face in ((BLUE, ours, BLUE), ("black", theirs, "none")):
