@@ -80,6 +80,7 @@ LOOKED_INTO = ("paper/diagnostics", "paper/diagnostics/tsb-ad-m", "paper/diagnos
         ("table1", "telemetry", "paper/table1", ()),
         ("table2", "tsb-ad-m", "paper/table2", ()),
         *((name, f"paper/{name}", f"paper/{name}", ()) for name in SHOWN),
+        ("runtime", "paper/runtime/cpu", "paper/runtime/cpu", ()),
         *(
             ("diagnostics", rows, f"{rows}/{protocol}", ("--protocol", protocol))
             for rows in LOOKED_INTO
