@@ -183,9 +183,11 @@ def _warm_up(setting: Setting) -> None:
 
     from axonad.model.device import resolve_device
 
-    weight = torch.zeros(1, device=resolve_device(setting.device or "auto"), requires_grad=True)
+    device = resolve_device(setting.device or "auto")
+    weight = torch.zeros(2, 2, 3, device=device, requires_grad=True)
     optimiser = torch.optim.AdamW([weight])
-    weight.sum().backward()  # type: ignore[no-untyped-call]
+    rows = torch.conv1d(torch.zeros(2, 2, 8, device=device), weight)
+    (rows @ rows.mT).sum().backward()  # type: ignore[no-untyped-call]
     optimiser.step()
 
 
