@@ -46,6 +46,18 @@ def test_a_torn_last_line_is_dropped(tmp_path, cut):
     assert results.path.read_bytes() == whole
 
 
+@pytest.mark.parametrize("text", ["precious notes", "a,b\n1,2\n3,4", "\xff\xfe\x00\n", "\n1"])
+def test_a_file_of_another_kind_is_not_touched(tmp_path, text):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with (
+        pytest.raises(InputError, match="its columns differ; choose another folder"),
+        Results(tmp_path),
+    ):
+        pass
+    assert path.read_bytes() == text.encode("latin-1")
+
+
 def test_even_a_torn_heading(tmp_path):
     (tmp_path / "rows.csv").write_text(",".join(COLUMNS)[:50])
     with Results(tmp_path) as results:

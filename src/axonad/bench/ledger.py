@@ -58,6 +58,7 @@ class Ledger(ABC, Generic[E]):
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
         try:
             _take(self._lock, self.folder)
+            self._check_head()
             drop_torn_line(self.path)
             has_rows = self.path.exists() and self.path.stat().st_size > 0
             self.rows = self.read() if has_rows else []
@@ -68,6 +69,16 @@ class Ledger(ABC, Generic[E]):
             os.close(self._lock)
             raise
         return self
+
+    def _check_head(self) -> None:
+        """Refuse a file of another kind before a byte of it is cut off; a torn head is ours."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            head = file.readline()
+        ours = _line(self.columns).encode()
+        if head.rstrip(b"\r\n") != ours.rstrip(b"\n") and not ours.startswith(head):
+            raise _foreign(self.path)
 
     def append(self, row: E) -> None:
         """Write an entry; it is on the disk when this returns."""
@@ -105,9 +116,7 @@ class Ledger(ABC, Generic[E]):
         """Do what is left to do when all entries of a run are written."""
 
     def _write(self, values: Iterable[str]) -> None:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(values)
-        self._file.write(line.getvalue())
+        self._file.write(_line(values))
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -115,15 +124,15 @@ class Ledger(ABC, Generic[E]):
 def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the whole lines of a table; refuse one with other columns."""
     csv.field_size_limit(2**24)
-    whole = path.read_text(encoding="utf-8")
+    try:
+        whole = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _foreign(path) from None
     whole = whole[: whole.rfind("\n") + 1]  # a run that was killed leaves a torn last line
     with io.StringIO(whole, newline="") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != columns:
-            raise InputError(
-                f"{path} is not a table of rows of this version of axonad: its columns differ; "
-                "choose another folder"
-            )
+            raise _foreign(path)
         return [dict(record) for record in reader]
 
 
@@ -135,6 +144,19 @@ def drop_torn_line(path: Path) -> None:
         data = file.read()
         if data and not data.endswith(b"\n"):
             file.truncate(data.rfind(b"\n") + 1)
+
+
+def _line(values: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _foreign(path: Path) -> InputError:
+    return InputError(
+        f"{path} is not a table of rows of this version of axonad: its columns differ; "
+        "choose another folder"
+    )
 
 
 def _text(value: Any) -> str:

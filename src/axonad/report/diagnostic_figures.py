@@ -35,7 +35,7 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
     """
     check_format(path)
     if not samples:
-        raise InputError("no windows were kept; run the diagnostics again")
+        raise InputError("no windows of these series were kept (samples.jsonl)")
     ordered = sorted(samples.values(), key=lambda s: (s["dataset"], s["series"]))
     places = np.linspace(0, len(ordered) - 1, min(MOST, len(ordered))).round().astype(int)
     shown = [ordered[place] for place in places]  # of many, some of every data set
@@ -105,7 +105,7 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
     quality = {f.key: f.measures.get("VUS-PR d_q", math.nan) for f in findings}
     usable = [key for key in samples if "event" in samples[key] and key in quality]
     if not usable:
-        raise InputError("no series has an event behind its first window")
+        raise InputError("no series that was kept has an event behind its first window")
     chosen = samples[max(usable, key=lambda key: (quality[key], key))]
     event = chosen["event"]
     plt = load_pyplot()

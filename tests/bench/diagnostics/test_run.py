@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import torch
 from axonad.bench.diagnostics import run
 from axonad.bench.diagnostics.finding import FILE, Findings, read_findings
 from axonad.bench.diagnostics.measure import MEASURES
+from axonad.bench.diagnostics.sample import FILE as SAMPLES
 from axonad.bench.diagnostics.sample import Samples, samples_of
 from axonad.bench.execute import execute
 from axonad.bench.run import pending
@@ -65,8 +67,9 @@ def test_what_is_done_is_not_done_again(kept, monkeypatch):
 
 
 def test_samples_hold_what_figures_need(kept):
-    keys = [finding.key for finding in read_findings(kept)]
-    samples = samples_of(kept, keys)
+    found = read_findings(kept)
+    keys = [finding.key for finding in found]
+    samples = samples_of(kept, found)
     assert list(samples) == keys
     one = samples[keys[0]]
     assert set(one["anomalous"]["kind"]) == {"level_shift", "correlation_break"}
@@ -75,9 +78,35 @@ def test_samples_hold_what_figures_need(kept):
     steps = len(event["d_q"])
     assert np.shape(event["predicted"]) == np.shape(event["target"]) == (steps, 2)
     assert event["first"] < event["start"] < event["stop"]
-    again = Samples(kept)
-    again.append("other", {**one, "seed": 9})
-    assert "other" not in Samples(kept).by_key  # a series is drawn once
+    before = (kept / SAMPLES).read_bytes()
+    Samples(kept).append("other", {**one, "seed": 9})
+    assert (kept / SAMPLES).read_bytes() == before, "a series is kept once"
+
+
+def test_another_seed_finds_the_sample_of_its_series(kept):
+    first, second = read_findings(kept)
+    other = replace(first, row=replace(first.row, key="another", seed=9))
+    assert list(samples_of(kept, [other, second])) == ["another", second.key]
+    assert list(samples_of(kept, [first, other])) == [first.key], "a series is drawn once"
+
+
+@pytest.mark.parametrize("text", ["garbage\n", "3\n", '{"a": 1}\n', "[1]\n", "\xff\xfe\n"])
+def test_samples_of_another_kind_are_refused_and_left_alone(tmp_path, text):
+    (tmp_path / SAMPLES).write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=r"samples.jsonl is not what .* move it away"):
+        samples_of(tmp_path, [])
+    assert (tmp_path / SAMPLES).read_bytes() == text.encode("latin-1")
+
+
+def test_a_torn_last_sample_is_left_out_and_cut_off_only_by_the_next(kept, tmp_path):
+    whole = (kept / SAMPLES).read_bytes()
+    (tmp_path / SAMPLES).write_bytes(whole[:-30])
+    found = read_findings(kept)
+    assert len(samples_of(tmp_path, found)) == 1
+    assert (tmp_path / SAMPLES).read_bytes() == whole[:-30], "reading writes nothing"
+    last = samples_of(kept, found)[found[1].key]
+    Samples(tmp_path).append(last["key"], {k: v for k, v in last.items() if k != "key"})
+    assert (tmp_path / SAMPLES).read_bytes() == whole
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
@@ -94,7 +123,7 @@ def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monke
     }  # fmt: skip
     assert "window must be at most" in made[2].row.reason
     assert not made[2].measures
-    assert len(samples_of(tmp_path, [made[1].key, made[2].key, made[3].key])) == 2
+    assert len(samples_of(tmp_path, [made[1], made[2], made[3]])) == 2
 
 
 def test_only_axonad_can_be_looked_into():

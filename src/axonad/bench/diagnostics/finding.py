@@ -36,8 +36,9 @@ class Finding:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Finding:
         """Return the finding of a flat record, typed."""
-        row = Row.from_record({name: record[name] for name in COLUMNS})
-        values = {name: record[name] for name in MEASURES if record[name] not in (None, "")}
+        measured = {name: record.get(name) for name in MEASURES}
+        row = Row.from_record({k: v for k, v in record.items() if k not in measured})
+        values = {name: value for name, value in measured.items() if value not in (None, "")}
         try:
             return cls(row=row, measures={name: float(value) for name, value in values.items()})
         except ValueError as error:

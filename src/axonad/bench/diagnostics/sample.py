@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.axon import AxonAD
+from axonad.bench.diagnostics.finding import Finding
 from axonad.bench.diagnostics.measure import holds_label
 from axonad.bench.ledger import drop_torn_line
 from axonad.bench.sources import Subject
+from axonad.errors import InputError
 from axonad.metrics.ranges import find_ranges
 from axonad.probe import Probe, query_path
 
@@ -26,6 +28,7 @@ KEPT = 500  # windows of each sort
 AROUND = 80  # steps shown before and after an event
 LONGEST = 300  # steps of an event shown
 DIGITS = 4
+NEEDED = {"key", "series", "dataset", "protocol", "thresholds", "normal", "anomalous"}
 
 Array = NDArray[np.float64]
 Sample = dict[str, Any]
@@ -108,27 +111,45 @@ def _plain(values: Array) -> Any:
 
 
 class Samples:
-    """The samples in a folder: read at once, a new one on the disk when ``append`` returns."""
+    """The samples in a folder: read at once, one of every series under a protocol."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self.by_key: dict[str, Sample] = {}
-        drop_torn_line(self._path)
-        if self._path.exists():
-            lines = self._path.read_text(encoding="utf-8").splitlines()
-            self.by_key = {one["key"]: one for one in map(json.loads, lines)}
+        self._kept = read_samples(folder)
 
     def append(self, key: str, sample: Sample) -> None:
         """Keep the sample of a job, unless there is one of its series under its protocol."""
-        told = "series", "protocol"
-        if any(all(kept[n] == sample[n] for n in told) for kept in self.by_key.values()):
+        about = sample["series"], sample["protocol"]
+        if about in self._kept:
             return
-        self.by_key[key] = {"key": key, **sample}
+        self._kept[about] = {"key": key, **sample}
+        drop_torn_line(self._path)
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(self.by_key[key]) + "\n")
+            file.write(json.dumps(self._kept[about]) + "\n")
 
 
-def samples_of(folder: Path, keys: Sequence[str]) -> dict[str, Sample]:
-    """Return the samples kept of these jobs."""
-    kept = Samples(folder).by_key
-    return {key: kept[key] for key in keys if key in kept}
+def read_samples(folder: Path) -> dict[tuple[str, str], Sample]:
+    """Return the samples in a folder by series and protocol; a torn last line is left alone."""
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    try:
+        whole = path.read_text(encoding="utf-8")
+        lines = whole[: whole.rfind("\n") + 1].splitlines()
+        found = [json.loads(line) for line in lines if line.strip()]
+        if not all(NEEDED <= one.keys() for one in found):
+            raise ValueError
+        return {(one["series"], one["protocol"]): one for one in found}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(
+            f"{path} is not what `axonad paper diagnostics` keeps for figures; move it away"
+        ) from None
+
+
+def samples_of(folder: Path, findings: Sequence[Finding]) -> dict[str, Sample]:
+    """Return the samples kept of the findings' series, each under the key of one finding."""
+    kept = read_samples(folder)
+    found: dict[tuple[str, str], str] = {}
+    for finding in findings:
+        found.setdefault((finding.row.series, finding.row.protocol), finding.key)
+    return {key: kept[about] for about, key in found.items() if about in kept}

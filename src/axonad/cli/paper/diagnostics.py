@@ -73,7 +73,7 @@ class Diagnostics:
         """Print the table and write tables and figures of findings kept in a folder."""
         from axonad.bench.diagnostics.sample import samples_of
 
-        kept = samples_of(folder, [finding.key for finding in found])
+        kept = samples_of(folder, found)
         publish(
             target,
             tables={
