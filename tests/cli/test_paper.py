@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from axonad.bench.results import read_rows
 from tests.cli.test_cli import run  # noqa: F401 - a fixture
+from tests.conftest import ROOT
 
 
 def test_ablation_and_sensitivity_in_miniature(run, tmp_path):  # noqa: F811
@@ -46,3 +47,40 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     code, _, err = run("paper", "sensitivity", "--small", "--engine", "cloud")
     assert code == 2
     assert "engine must be one of" in err
+
+
+def test_what_is_shown_is_what_was_asked_for(run, tmp_path):  # noqa: F811
+    committed = ROOT / "benchmarks/paper"
+    both = ("paper", "sensitivity", "--show", "--out", committed / "sensitivity", "-w", "w")
+    code, out, _ = run(*both, "--seeds", "2025", "--series", "MSL")
+    assert code == 0
+    first = next(line for line in out.splitlines() if line.startswith("forecast horizon s"))
+    assert first.split()[-2:] == ["2", "1"], "two series, one seed"
+    code, _, err = run(*both, "--seeds", "99")
+    assert code == 2
+    assert "none of 180 rows fits --seeds 99" in err
+
+
+def test_rows_of_another_experiment_are_not_shown(run, tmp_path):  # noqa: F811
+    committed = ROOT / "benchmarks/paper"
+    for words, said in (
+        (("ablation", "--out", committed / "sensitivity"), "rows of suite paper-sensitivity; abl"),
+        (("table2", "--out", ROOT / "benchmarks/telemetry"), "shows those of tsb-ad-m"),
+        (("ablation", "--small"), "results/paper-ablation-small"),
+    ):
+        code, _, err = run("paper", *words, "--show", "--write", "w")
+        assert code == 2, words
+        assert said in err
+        assert not (tmp_path / "w").exists()
+    (tmp_path / "file").write_text("mine")
+    code, _, err = run("paper", "ablation", "--small", "--write", "file")
+    assert code == 2
+    assert "file is a file; expected a folder" in err
+    assert not (tmp_path / "results").exists(), "refused before any work"
+
+
+def test_missing_data_stop_everything_before_it_begins(run, tmp_path):  # noqa: F811
+    code, _, err = run("paper", "all", "--data", tmp_path / "none.zip", "--out", "x")
+    assert code == 2
+    assert "none.zip" in err
+    assert not (tmp_path / "x").exists()

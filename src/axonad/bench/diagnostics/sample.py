@@ -137,7 +137,7 @@ def read_samples(folder: Path) -> dict[tuple[str, str], Sample]:
         whole = path.read_text(encoding="utf-8")
         lines = whole[: whole.rfind("\n") + 1].splitlines()
         found = [json.loads(line) for line in lines if line.strip()]
-        if not all(NEEDED <= one.keys() for one in found):
+        if not all(one.keys() >= NEEDED for one in found):
             raise ValueError
         return {(one["series"], one["protocol"]): one for one in found}
     except (ValueError, TypeError, AttributeError):

@@ -93,6 +93,7 @@ def choose(
     *,
     detectors: list[str] | None = None,
     series: list[str] | None = None,
+    seeds: list[str] | None = None,
     split: str | None = None,
     protocol: str | None = None,
     window: str | None = None,
@@ -107,12 +108,13 @@ def choose(
         if not any(name in (row.label, row.detector) for row in rows):
             known = ", ".join(sorted({row.label for row in rows}))
             raise UnknownNameError(f"no rows of detector {name!r}; there are {known}")
-    named = words(series)
+    named, numbers = words(series), seed_numbers(seeds)
     chosen = [
         row
         for row in rows
         if (not wanted or row.label in wanted or row.detector in wanted)
         and (not named or any(part in row.series for part in named))
+        and (not numbers or row.seed in numbers)
         and (split is None or row.split == split)
         and (protocol is None or row.protocol == protocol)
         and (window is None or row.window_rule == window)
@@ -120,6 +122,7 @@ def choose(
     if not chosen:
         asked = {
             "--series": ",".join(named) or None,
+            "--seeds": ",".join(map(str, numbers)) or None,
             "--split": split,
             "--protocol": protocol,
             "--window": window,

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from axonad.bench import sources
 from axonad.bench.diagnostics.finding import Finding, Findings, read_findings
 from axonad.bench.job import Job
 from axonad.bench.row import latest
@@ -24,12 +25,13 @@ from axonad.cli.bench.options import (
     RetryFailed,
     Seeds,
     SeriesParts,
+    choose,
     seed_numbers,
     words,
 )
 from axonad.cli.paper.command import Show, Small, Write
 from axonad.cli.paper.experiment import Choice
-from axonad.cli.paper.publish import publish
+from axonad.cli.paper.publish import check_folder, publish
 from axonad.cli.paper.small import shrink
 from axonad.cli.terminal import out
 from axonad.errors import InputError
@@ -38,6 +40,7 @@ from axonad.report.diagnostics import diagnostics_table, rules_table, series_tab
 
 SUITE = "paper-diagnostics"
 PROTOCOL = "parity"
+REPORTED = "eval"  # what is looked at of another suite that has lists of series
 STEPS = 4000  # of the miniature's drives: room for an event with a before
 
 On = Annotated[str, typer.Option(help="Suite whose series are looked at: telemetry, tsb-ad-m, ...")]
@@ -53,11 +56,16 @@ class Diagnostics:
         """Look at what is left, or at nothing to ``show``; print and write what there is."""
         protocol = choice.protocol or PROTOCOL
         on = str(choice.options.get("on") or SUITE)
+        if choice.write is not None:
+            check_folder(choice.write)
         if choice.show:
-            folder = choice.target or Path("results") / _title(on)
-            found = [f for f in read_findings(folder) if f.row.protocol == protocol]
-            if not found:
-                raise InputError(f"{folder} has no findings of protocol {protocol}")
+            folder = choice.target or Path("results") / (_title(on) + "-small" * choice.small)
+            found = read_findings(folder)
+            kept = choose(
+                [f.row for f in found], series=choice.series, seeds=choice.seeds, protocol=protocol
+            )
+            keys = {row.key for row in kept}
+            found = [f for f in found if f.key in keys]
             self.show(found, folder, choice.write or folder)
             return
         suite = _choose_suite(on, choice)
@@ -133,8 +141,10 @@ def _choose_suite(on: str, choice: Choice) -> Suite:
     if on == SUITE:
         return read_suite(SUITE, data=choice.data)
     own, other = read_suite(SUITE, data=Path()), read_suite(on, data=choice.data)
+    listed = any(ref.split == REPORTED for ref in sources.find(other.data, seeds=other.seeds))
+    data = {**other.data, "split": REPORTED} if listed else other.data
     return replace(
-        own, name=_title(other.name), data=other.data, protocols=other.protocols, seeds=other.seeds
+        own, name=_title(other.name), data=data, protocols=other.protocols, seeds=other.seeds
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from axonad.bench.suite import read_suite
 from axonad.cli.bench.options import Data, Device, Engine, Workers
 from axonad.cli.paper.ablation import ABLATION
 from axonad.cli.paper.command import Small
@@ -35,6 +36,9 @@ def every(
     small: Small = False,
 ) -> None:
     """Run all experiments; what is done already is not done again."""
+    if not small:
+        for suite in (TABLE2.suite, ABLATION.suite):  # hours later is too late to miss data
+            read_suite(suite, data=data).jobs()
     options = {"engine": engine, "workers": workers, "device": device}
     for experiment in EXPERIMENTS:
         folder = target / experiment.name

@@ -13,7 +13,7 @@ from axonad.bench.row import Row
 from axonad.bench.suite import read_suite
 from axonad.cli.bench.options import choose, seed_numbers, words
 from axonad.cli.bench.run import run_suite
-from axonad.cli.paper.publish import publish
+from axonad.cli.paper.publish import check_folder, publish
 from axonad.cli.paper.small import shrink
 from axonad.errors import InputError
 from axonad.report.table import Table
@@ -84,10 +84,16 @@ class Experiment:
 
     def run(self, choice: Choice) -> None:
         """Run what is left of it, or nothing to ``show``; print and write what the rows give."""
+        if choice.write is not None:
+            check_folder(choice.write)
         if choice.show:
-            folder = choice.target or Path("results") / self.suite
-            rows = choose(read_rows(folder), detectors=choice.detectors, protocol=choice.protocol)
-            self.show(self._about(rows, folder), choice.write or folder)
+            folder = choice.target or Path("results") / (self.suite + "-small" * choice.small)
+            rows = choose(
+                self._own(read_rows(folder), folder), detectors=choice.detectors,
+                series=choice.series, seeds=choice.seeds, protocol=choice.protocol,
+            )  # fmt: skip
+            beside = folder.parent if folder.is_file() else folder
+            self.show(self._about(rows, folder), choice.write or beside)
             return
         if choice.small and choice.data is not None:
             raise InputError("--small makes its own series; leave out --data")
@@ -104,6 +110,17 @@ class Experiment:
         if not choice.small:  # whose times say nothing
             options["workers"] = options.get("workers") or self.workers
         self.show(run_suite(suite, jobs, folder, **options), choice.write or folder)
+
+    def _own(self, rows: list[Row], folder: Path) -> list[Row]:
+        """Refuse rows of another suite, and those that are failures all."""
+        others = sorted({row.suite for row in rows} - {self.suite, f"{self.suite}-small"})
+        if others:
+            raise InputError(
+                f"{folder} has rows of suite {others[0]}; {self.name} shows those of {self.suite}"
+            )
+        if rows and not any(row.is_ok for row in rows):
+            raise InputError(f"all {len(rows)} rows in {folder} are failures: {rows[0].reason}")
+        return rows
 
     def _about(self, rows: list[Row], folder: Path) -> list[Row]:
         """Return the rows of the series this is about; a generated one is on no list."""

@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from axonad.cli.bench.options import render, write_tables
-from axonad.cli.terminal import out
-from axonad.errors import AxonADError
+from axonad.cli.terminal import check_target, out
+from axonad.errors import AxonADError, FileError
 from axonad.report.table import Table
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before any work, a folder for tables and figures that cannot be written to."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} is a file; expected a folder for tables and figures")
+    check_target(folder / "table.md", force=True)
 
 
 def publish(
@@ -43,4 +50,6 @@ def publish(
     pictures = f" and {', '.join(drawn)} (.png, .svg)" if drawn else ""
     console.print(f"wrote {', '.join(made)} (.md, .tex, .csv){pictures} to {folder}", markup=False)
     for name, reason in missing.items():
-        console.print(f"  no {name}: {reason}", style="yellow", markup=False)
+        older = any(folder.glob(f"{name.split()[-1]}.*"))
+        said = f"{reason} (one of an earlier run stays)" if older else reason
+        console.print(f"  no {name}: {said}", style="yellow", markup=False)

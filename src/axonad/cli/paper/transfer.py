@@ -21,7 +21,7 @@ from axonad.bench.suite import read_suite
 from axonad.cli.bench.options import Data, Out, Seeds, seed_numbers
 from axonad.cli.paper.command import Show, Small, Write
 from axonad.cli.paper.experiment import Choice
-from axonad.cli.paper.publish import publish
+from axonad.cli.paper.publish import check_folder, publish
 from axonad.errors import InputError
 from axonad.progress import Progress
 from axonad.report.transfer import draw_transfer, paper_transfer_table
@@ -42,6 +42,8 @@ class TransferCheck:
 
     def run(self, choice: Choice) -> None:
         """Read the segments that are left, or none to ``show``; print and write what they give."""
+        if choice.write is not None:
+            check_folder(choice.write)
         folder = choice.target or Path("results") / (NAME + "-small" * choice.small)
         rows = read_segments(folder) if choice.show else _read(choice, folder)
         found = compare_segments(rows)
@@ -97,7 +99,7 @@ def _targets(choice: Choice) -> Sequence[SeriesRef]:
     on = str(choice.options.get("on") or TARGET)
     if choice.small:
         return _drives("telemetry", SMALL_SEEDS)
-    suite = read_suite(on)
+    suite = read_suite(on, data=choice.data if on == AMONG else None)
     return sources.find(suite.data, seeds=seed_numbers(choice.seeds) or suite.seeds)
 
 
