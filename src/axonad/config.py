@@ -91,8 +91,8 @@ def check_float(
     above: float | None = None,
     below: float | None = None,
 ) -> None:
-    """Refuse a parameter that is not a number within [low, high] or (above, below)."""
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+    """Refuse a parameter that is not a finite number within [low, high] or (above, below)."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ConfigError(f"{name} must be a number, got {value!r}")
     value = float(value)
     _check_range(name, value, low, high)

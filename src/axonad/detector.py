@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from axonad import modelfile
 from axonad.config import check_choice, check_float, check_names, outlier_tags
-from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
+from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
 from axonad.live import LiveWindows
@@ -241,7 +241,7 @@ class Detector(ABC):
         """Return ``X`` as a matrix to learn from, and its names, or refuse it."""
         self._check_params()
         values, names = to_matrix(X)
-        check_finite(values, names, purpose="training data")
+        check_sound(values, names)
         self._check_rows(values, self.history)
         check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         return values, names

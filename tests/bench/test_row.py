@@ -59,3 +59,10 @@ def test_a_failure_has_no_value_rather_than_zero():
 def test_the_last_row_of_a_job_counts():
     old, new, other = make_row(**FAILED), make_row(seed=3), make_row(key="other")
     assert latest([old, other, new]) == [new, other]
+
+
+@pytest.mark.parametrize("raw", ["[1]", "3", "{", '"x"'])
+def test_nested_columns_are_objects(raw):
+    record = make_row().to_record() | {"params": raw}
+    with pytest.raises(InputError, match=r"row's params must be a JSON object, got"):
+        Row.from_record(record)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from axonad.data.frames import check_finite, match_channels, to_matrix
+from axonad.data.frames import check_finite, check_sound, match_channels, to_matrix
 from axonad.data.series import Series
 from axonad.errors import ChannelError, InputError
 
@@ -117,3 +119,13 @@ def test_channels_are_matched_by_name():
 def test_foreign_channels_are_refused_by_name(names, expected, message):
     with pytest.raises(ChannelError, match=message):
         match_channels(X, names, expected=expected, count=2)
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(1e160, "1e+160, too large"), (1e-200, "1e-200, too small")]
+)
+def test_numbers_without_squares_are_not_learned_from(size, said):
+    with pytest.raises(InputError, match=rf"channel 'b' holds values up to {re.escape(said)} to"):
+        check_sound(np.array([[0.0, size], [0.0, -size]]), ("a", "b"))
+    check_sound(np.array([[0.0, 1e-200], [1.0, 0.0]]), None)
+    check_sound(np.zeros((3, 2)), None)

@@ -166,7 +166,7 @@ def _check(row: Row) -> None:
 
 def _typed(name: str, raw: Any) -> Any:
     if name in _NESTED:
-        return json.loads(raw) if raw else {}
+        return _mapping(name, raw)
     hint = _HINTS[name]
     kinds = typing.get_args(hint) or (hint,)
     if str in kinds:
@@ -174,6 +174,16 @@ def _typed(name: str, raw: Any) -> Any:
     if raw in (None, ""):
         return None
     return _number(name, raw, int if int in kinds else float)
+
+
+def _mapping(name: str, raw: Any) -> dict[str, Any]:
+    try:
+        found = json.loads(raw) if raw else {}
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"row's {name} must be a JSON object, got {raw!r}")
+    return found
 
 
 def _number(name: str, raw: Any, kind: type[float]) -> Any:

@@ -18,6 +18,8 @@ from axonad.errors import ChannelError, InputError, suggest
 Matrix = NDArray[np.floating[Any]]
 Names = tuple[str, ...] | None
 
+LARGEST = 1e150  # whose square is still a number, sums of many squares too
+
 
 def to_matrix(X: Any) -> tuple[Matrix, Names]:
     """Return ``X`` as a float array of shape (time, channels), and its channel names if it has any.
@@ -74,6 +76,20 @@ def check_finite(X: Matrix, names: Names, *, purpose: str) -> None:
         f"X has {count} NaN or infinite value{'s' if count > 1 else ''}{where}, first at row "
         f"{row}, channel {channel_label(channel, names)}; fill or drop those rows first"
     )
+
+
+def check_sound(X: Matrix, names: Names) -> None:
+    """Refuse data nothing can be learned from: gaps, and numbers whose squares are none."""
+    check_finite(X, names, purpose="training data")
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    channel = int(np.argmax(largest))
+    size = float(largest[channel])
+    if size > LARGEST or 0 < size < 1 / LARGEST:
+        raise InputError(
+            f"channel {channel_label(channel, names)} holds values up to {size:.3g}, "
+            f"too {'large' if size > 1 else 'small'} to take a standard deviation of; "
+            "rescale it first"
+        )
 
 
 def channel_label(index: int, names: Names) -> str:
