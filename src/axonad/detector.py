@@ -294,7 +294,7 @@ class Detector(ABC):
         scores = np.asarray(scores, dtype=np.float64)
         if not np.isfinite(scores).all():
             raise DivergedError(
-                f"{type(self).__name__} gave scores that are not finite; training diverged: "
-                "fit again with a smaller lr, or look for extreme values in the training data"
+                f"{type(self).__name__} gave scores that are not finite; look for extreme values "
+                "in X and in the training data, or fit a network again with a smaller lr"
             )
         return scores

@@ -101,7 +101,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
     >>> suggest("yaw_rat", ["speed", "yaw_rate"])
     "; did you mean 'yaw_rate'?"
     """
-    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    names = {one.lower(): one for one in known}
+    close = [names[one] for one in get_close_matches(name.lower(), names, n=1, cutoff=0.6)]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -242,7 +242,7 @@ def test_unknown_devices_are_refused():
         ("OmniAnomaly", {"beta": -1.0}, "beta must be at least 0"),
         ("Donut", {"missing": 1.0}, "missing must be below 1"),
         ("FITS", {"factor": 3}, r"window \(100\) must be a multiple of factor \(3\)"),
-        ("FITS", {"cutoff": 14}, "cutoff must be at most 13, got 14"),
+        ("FITS", {"cutoff": 14}, "cutoff must be at most 13 with window 100 and factor 4, got 14"),
         ("M2N2", {"momentum": 1.1}, "momentum must be at most 1"),
         ("M2N2", {"adapt": 1}, "adapt must be True or False"),
     ],

@@ -81,4 +81,9 @@ class FITS(NeuralDetector):
                 f"window ({self.window}) must be a multiple of factor ({self.factor}), "
                 "at least twice it"
             )
-        check_int("cutoff", self.cutoff, low=1, high=seen // 2 + 1)
+        check_int("cutoff", self.cutoff, low=1)
+        if self.cutoff > seen // 2 + 1:
+            raise ConfigError(
+                f"cutoff must be at most {seen // 2 + 1} with window {self.window} and factor "
+                f"{self.factor}, got {self.cutoff}"
+            )
