@@ -220,7 +220,7 @@ def test_threads_fit_as_one_would(small):
 
 def test_diverged_training_says_so(small):
     X = waves(200)
-    with pytest.raises(DivergedError, match="look for extreme values .* smaller lr"):
+    with pytest.raises(DivergedError, match=r"look for extreme values .* smaller lr"):
         AxonAD(**{**small, "lr": 1e30, "restore_best": False}).fit(X)
 
 
