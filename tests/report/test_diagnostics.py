@@ -135,9 +135,9 @@ def test_figures_are_drawn_the_same_each_time(tmp_path):
 
 
 def test_figures_that_cannot_be_drawn_say_why(tmp_path):
-    with pytest.raises(InputError, match="no windows were kept"):
+    with pytest.raises(InputError, match="no windows of these series were kept"):
         draw_parts(tmp_path / "a.png", samples={})
     found = [make_finding("a")]
     samples = {found[0].key: make_sample("a", event=False)}
-    with pytest.raises(InputError, match="no series has an event behind its first window"):
+    with pytest.raises(InputError, match="no series that was kept has an event"):
         draw_queries(tmp_path / "a.png", samples=samples, findings=found)
