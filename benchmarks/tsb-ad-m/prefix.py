@@ -1,0 +1,46 @@
+"""What a detector gains by meeting its own training rows again.
+
+    python benchmarks/tsb-ad-m/prefix.py TSB-AD-M-dev.zip WindowStatistics
+
+TSB-AD judges the whole series, training prefix included. A nearest neighbour finds every training
+window in its memory, at distance 0. Mean VUS-PR over the evaluation series, fitted on the prefix:
+scored so; with the prefix scored held out (``decision_scores_``); without the prefix.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from axonad.bench import detection, sources
+from axonad.bench.suite import read_suite
+from axonad.metrics import evaluate
+
+
+def main(data: str, name: str) -> None:
+    jobs = read_suite("tsb-ad-m", data=data).jobs(
+        detectors=[name], protocols=["causal"], split="eval"
+    )
+    found = []
+    for job in jobs:
+        series = sources.load(job.series)
+        detector = detection.make(job, device="cpu")
+        steps, labels = series.train_steps, series.labels
+        detector.fit(series.values[:steps])
+        scores = detector.decision_function(series.values)
+        held_out = scores.copy()
+        held_out[:steps] = detector.decision_scores_
+        whole = evaluate(scores, labels, window=job.protocol.window, channel=series.values[:, 0])
+        window = int(whole.window)
+        found.append([
+            whole["VUS-PR"],
+            evaluate(held_out, labels, window=window)["VUS-PR"],
+            evaluate(scores[steps:], labels[steps:], window=window)["VUS-PR"],
+        ])  # fmt: skip
+        print(f"{job.label}  {job.series.name}  {' '.join(f'{v:.3f}' for v in found[-1])}")
+    print(f"{len(found)} series: {' '.join(f'{v:.3f}' for v in np.mean(found, axis=0))}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
