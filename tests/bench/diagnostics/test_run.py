@@ -90,7 +90,9 @@ def test_another_seed_finds_the_sample_of_its_series(kept):
     assert list(samples_of(kept, [first, other])) == [first.key], "a series is drawn once"
 
 
-@pytest.mark.parametrize("text", ["garbage\n", "3\n", '{"a": 1}\n', "[1]\n", "\xff\xfe\n"])
+@pytest.mark.parametrize(
+    "text", ["garbage\n", "3\n", '{"a": 1}\n', "[1]\n", "\xff\xfe\n", "my notes"]
+)
 def test_samples_of_another_kind_are_refused_and_left_alone(tmp_path, text):
     (tmp_path / SAMPLES).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError, match=r"samples.jsonl is not what .* move it away"):

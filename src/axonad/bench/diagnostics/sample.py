@@ -28,6 +28,7 @@ KEPT = 500  # windows of each sort
 AROUND = 80  # steps shown before and after an event
 LONGEST = 300  # steps of an event shown
 DIGITS = 4
+HEAD = '{"key": "'  # how a line begins
 NEEDED = {"key", "series", "dataset", "protocol", "thresholds", "normal", "anomalous"}
 
 Array = NDArray[np.float64]
@@ -134,10 +135,9 @@ def read_samples(folder: Path) -> dict[tuple[str, str], Sample]:
     if not path.exists():
         return {}
     try:
-        whole = path.read_text(encoding="utf-8")
-        lines = whole[: whole.rfind("\n") + 1].splitlines()
+        *lines, torn = path.read_text(encoding="utf-8").split("\n")
         found = [json.loads(line) for line in lines if line.strip()]
-        if not all(one.keys() >= NEEDED for one in found):
+        if torn[: len(HEAD)] != HEAD[: len(torn)] or not all(one.keys() >= NEEDED for one in found):
             raise ValueError
         return {(one["series"], one["protocol"]): one for one in found}
     except (ValueError, TypeError, AttributeError):

@@ -56,8 +56,7 @@ class Diagnostics:
         """Look at what is left, or at nothing to ``show``; print and write what there is."""
         protocol = choice.protocol or PROTOCOL
         on = str(choice.options.get("on") or SUITE)
-        if choice.write is not None:
-            check_folder(choice.write)
+        check_folder(choice.write)
         if choice.show:
             folder = choice.target or Path("results") / (_title(on) + "-small" * choice.small)
             found = read_findings(folder)

@@ -84,8 +84,7 @@ class Experiment:
 
     def run(self, choice: Choice) -> None:
         """Run what is left of it, or nothing to ``show``; print and write what the rows give."""
-        if choice.write is not None:
-            check_folder(choice.write)
+        check_folder(choice.write)
         if choice.show:
             folder = choice.target or Path("results") / (self.suite + "-small" * choice.small)
             rows = choose(

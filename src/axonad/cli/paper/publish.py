@@ -11,8 +11,10 @@ from axonad.errors import AxonADError, FileError
 from axonad.report.table import Table
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path | None) -> None:
     """Refuse, before any work, a folder for tables and figures that cannot be written to."""
+    if folder is None:  # beside the rows
+        return
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file; expected a folder for tables and figures")
     check_target(folder / "table.md", force=True)

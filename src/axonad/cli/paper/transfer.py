@@ -42,8 +42,7 @@ class TransferCheck:
 
     def run(self, choice: Choice) -> None:
         """Read the segments that are left, or none to ``show``; print and write what they give."""
-        if choice.write is not None:
-            check_folder(choice.write)
+        check_folder(choice.write)
         folder = choice.target or Path("results") / (NAME + "-small" * choice.small)
         rows = read_segments(folder) if choice.show else _read(choice, folder)
         found = compare_segments(rows)
