@@ -58,6 +58,16 @@ def test_a_file_of_another_kind_is_not_touched(tmp_path, text):
     assert path.read_bytes() == text.encode("latin-1")
 
 
+@pytest.mark.parametrize("change", [lambda line: line.rsplit(",", 2)[0], lambda line: line + ",9"])
+def test_a_line_of_another_length_is_named(tmp_path, change):
+    with Results(tmp_path) as results:
+        results.append(make_row())
+    heading, line = (tmp_path / "rows.csv").read_text().splitlines()
+    (tmp_path / "rows.csv").write_text(f"{heading}\n{change(line)}\n")
+    with pytest.raises(InputError, match=r"row 1: it has more or fewer fields than the heading"):
+        read_rows(tmp_path)
+
+
 def test_even_a_torn_heading(tmp_path):
     (tmp_path / "rows.csv").write_text(",".join(COLUMNS)[:50])
     with Results(tmp_path) as results:

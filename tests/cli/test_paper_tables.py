@@ -109,11 +109,13 @@ def test_committed_tables_are_those_of_the_committed_rows(
 
 
 @pytest.mark.parametrize("on", ["tsb-ad-m", "telemetry"])
-def test_committed_findings_are_those_of_the_command(run, tmp_path, shared_data, on):  # noqa: F811
+def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on):  # noqa: F811
     """What is committed is not computed again."""
     shutil.copytree(ROOT / "benchmarks/paper/diagnostics" / on, tmp_path / on)
     before = (tmp_path / on / "findings.csv").read_bytes()
-    data = ("--data", shared_data / "TSB-AD-M-dev.zip") if on == "tsb-ad-m" else ()
+    data = ()
+    if on == "tsb-ad-m":
+        data = ("--data", request.getfixturevalue("shared_data") / "TSB-AD-M-dev.zip")
     words = ("--on", on, *data, "--seeds", "2024", "--out", on, "--write", "made")
     code, _, err = run("paper", "diagnostics", *words, "--device", "cpu")
     assert code == 0, err

@@ -285,9 +285,9 @@ class NeuralDetector(Detector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("window", "batch_size", "epochs", "patience", "epoch_windows"):
-            if name != "epoch_windows" or self.epoch_windows is not None:
-                check_int(name, getattr(self, name), low=1)
+        whole = ("window", "batch_size", "epochs", "patience")
+        for name in whole if self.epoch_windows is None else (*whole, "epoch_windows"):
+            check_int(name, getattr(self, name), low=1)
         check_int("seed", self.seed, low=0, high=2**63 - 1)
         check_float("lr", self.lr, above=0)
         check_float("weight_decay", self.weight_decay, low=0)

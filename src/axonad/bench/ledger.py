@@ -58,10 +58,8 @@ class Ledger(ABC, Generic[E]):
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
         try:
             _take(self._lock, self.folder)
-            self._check_head()
-            drop_torn_line(self.path)
-            has_rows = self.path.exists() and self.path.stat().st_size > 0
-            self.rows = self.read() if has_rows else []
+            self.rows = self.read() if self._has_heading() else []
+            drop_torn_line(self.path)  # read first: a file of another kind is not ours to cut
             self._file = self.path.open("a", newline="", encoding="utf-8")
             if self.path.stat().st_size == 0:
                 self._write(self.columns)
@@ -70,15 +68,14 @@ class Ledger(ABC, Generic[E]):
             raise
         return self
 
-    def _check_head(self) -> None:
-        """Refuse a file of another kind before a byte of it is cut off; a torn head is ours."""
+    def _has_heading(self) -> bool:
+        """Say whether there is more in the file than nothing or our heading, torn."""
         if not self.path.exists():
-            return
+            return False
         with self.path.open("rb") as file:
-            head = file.readline()
+            first = file.readline()
         ours = _line(self.columns).encode()
-        if head.rstrip(b"\r\n") != ours.rstrip(b"\n") and not ours.startswith(head):
-            raise _foreign(self.path)
+        return first == ours or not ours.startswith(first)
 
     def append(self, row: E) -> None:
         """Write an entry; it is on the disk when this returns."""
@@ -133,7 +130,11 @@ def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != columns:
             raise _foreign(path)
-        return [dict(record) for record in reader]
+        records = [dict(record) for record in reader]
+    for number, record in enumerate(records, 1):
+        if None in record or None in record.values():  # as the reader marks them
+            raise InputError(f"{path}, row {number}: it has more or fewer fields than the heading")
+    return records
 
 
 def drop_torn_line(path: Path) -> None:

@@ -85,11 +85,15 @@ def check_sound(X: Matrix, names: Names) -> None:
     channel = int(np.argmax(largest))
     size = float(largest[channel])
     if size > LARGEST or 0 < size < 1 / LARGEST:
-        raise InputError(
-            f"channel {channel_label(channel, names)} holds values up to {size:.3g}, "
-            f"too {'large' if size > 1 else 'small'} to take a standard deviation of; "
-            "rescale it first"
-        )
+        raise wrong_size(channel, size, names)
+
+
+def wrong_size(channel: int, size: float, names: Names) -> InputError:
+    """Return the refusal of a channel whose largest value has no square."""
+    return InputError(
+        f"channel {channel_label(channel, names)} holds values up to {size:.3g}, "
+        f"too {'large' if size > 1 else 'small'} to take a standard deviation of; rescale it first"
+    )
 
 
 def channel_label(index: int, names: Names) -> str:

@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.frames import Matrix, Names, channel_label
-from axonad.errors import InputError
+from axonad.data.frames import Matrix, Names, wrong_size
 
 SCALINGS = ("soft", "train", "array")
 TINY = 1e-8  # the paper's code divides by this where a standard deviation is zero
@@ -89,8 +88,5 @@ def _mean_std(X: Matrix, names: Names) -> tuple[NDArray[np.float64], NDArray[np.
     if not np.isfinite(std).all():
         index = int(np.argmin(np.isfinite(std)))
         worst = float(np.abs(X[:, index]).max())
-        raise InputError(
-            f"channel {channel_label(index, names)} holds values up to {worst:.3g}, "
-            "too large to take a standard deviation of; rescale it first"
-        )
+        raise wrong_size(index, worst, names)
     return mean, std

@@ -36,7 +36,7 @@ class Finding:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Finding:
         """Return the finding of a flat record, typed."""
-        measured = {name: record.get(name) for name in MEASURES}
+        measured = {name: record[name] for name in MEASURES}
         row = Row.from_record({k: v for k, v in record.items() if k not in measured})
         values = {name: value for name, value in measured.items() if value not in (None, "")}
         try:

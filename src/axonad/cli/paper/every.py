@@ -37,8 +37,9 @@ def every(
 ) -> None:
     """Run all experiments; what is done already is not done again."""
     if not small:
-        for suite in (TABLE2.suite, ABLATION.suite):  # hours later is too late to miss data
-            read_suite(suite, data=data).jobs()
+        for experiment in EXPERIMENTS:
+            if isinstance(experiment, Experiment) and not experiment.generated:
+                read_suite(experiment.suite, data=data).jobs()  # hours later is too late to miss it
     options = {"engine": engine, "workers": workers, "device": device}
     for experiment in EXPERIMENTS:
         folder = target / experiment.name

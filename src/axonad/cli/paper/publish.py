@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from axonad.cli.bench.options import render, write_tables
+from axonad.cli.bench.options import ENDINGS, render, write_tables
 from axonad.cli.terminal import check_target, out
 from axonad.errors import AxonADError, FileError
 from axonad.report.table import Table
+
+PICTURES = (".png", ".svg")
 
 
 def check_folder(folder: Path | None) -> None:
@@ -34,24 +36,25 @@ def publish(
     first, *more = tables
     made = {first: tables[first]()}
     console.print(render(made[first], "text"), markup=False)
-    missing: dict[str, AxonADError] = {}
+    missing: list[tuple[str, str, AxonADError]] = []
     for name in more:
         try:
             made[name] = tables[name]()
         except AxonADError as error:
-            missing[f"table {name}"] = error
+            missing.append(("table", name, error))
     write_tables(folder, made, force=True)
     drawn = []
     for name, draw in figures.items():
         try:
-            for ending in (".png", ".svg"):
+            for ending in PICTURES:
                 draw(folder / f"{name}{ending}")
             drawn.append(name)
         except AxonADError as error:
-            missing[f"figure {name}"] = error
+            missing.append(("figure", name, error))
     pictures = f" and {', '.join(drawn)} (.png, .svg)" if drawn else ""
     console.print(f"wrote {', '.join(made)} (.md, .tex, .csv){pictures} to {folder}", markup=False)
-    for name, reason in missing.items():
-        older = any(folder.glob(f"{name.split()[-1]}.*"))
+    for kind, name, reason in missing:
+        endings = PICTURES if kind == "figure" else ENDINGS.values()
+        older = any((folder / f"{name}{ending}").exists() for ending in endings)
         said = f"{reason} (one of an earlier run stays)" if older else reason
-        console.print(f"  no {name}: {said}", style="yellow", markup=False)
+        console.print(f"  no {kind} {name}: {said}", style="yellow", markup=False)
