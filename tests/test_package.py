@@ -19,7 +19,7 @@ NAMES = {
     "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
-ELSEWHERE = {"axonad.__main__", "axonad.model.kernels"}  # a program; code for graphics cards
+ELSEWHERE = {"axonad.__main__", "axonad.fast.gpu.kernels"}  # a program; code for graphics cards
 
 
 def run(code):

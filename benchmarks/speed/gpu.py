@@ -27,16 +27,16 @@ from timing import timed
 from axonad import AxonAD, axon
 from axonad.bench.machine import commit, describe_device
 from axonad.data.telemetry import generate_telemetry
+from axonad.fast.gpu import training as fleet
+from axonad.fast.gpu.feed import Feed, Member
+from axonad.fast.gpu.fused import WORTH
+from axonad.fast.gpu.stack import Precision
 from axonad.metrics import evaluate
-from axonad.model.fused import WORTH
 from axonad.model.net import AxonNet
-from axonad.model.stacked import Precision
 from axonad.progress import Progress
 from axonad.score.terms import window_terms
-from axonad.train import fleet
-from axonad.train.feed import Feed, Member
+from axonad.torch_runtime.seed import generator, seeded
 from axonad.train.loop import train
-from axonad.train.seed import generator, seeded
 
 CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
 

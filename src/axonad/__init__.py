@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from axonad.data.series import Series as Series
     from axonad.detector import Detector as Detector
     from axonad.errors import AxonADError as AxonADError
-    from axonad.fleet import fit_many as fit_many
+    from axonad.joint_fit import fit_many as fit_many
     from axonad.metrics import evaluate as evaluate
     from axonad.registry import list_detectors as list_detectors
     from axonad.registry import load as load
@@ -34,7 +34,7 @@ _EXPORTS = {
     "Series": "axonad.data.series",
     "StreamScorer": "axonad.stream",
     "evaluate": "axonad.metrics",
-    "fit_many": "axonad.fleet",
+    "fit_many": "axonad.joint_fit",
     "list_detectors": "axonad.registry",
     "load": "axonad.registry",
     "make_detector": "axonad.registry",

@@ -20,21 +20,21 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
-from axonad.live import LiveWindows
+from axonad.fast.choose import train_net
+from axonad.fast.cpu.live import LiveNet
+from axonad.fast.cpu.live_windows import KeptWindows
+from axonad.live_windows import LiveWindows
 from axonad.model.config import NetConfig
-from axonad.model.device import resolve_device
-from axonad.model.live import LiveNet
 from axonad.model.net import AxonNet, check_shapes
-from axonad.model.variant import make_net
 from axonad.modelfile import Arrays
+from axonad.paper.variant_net import make_net
 from axonad.progress import Progress
-from axonad.score.live import KeptWindows
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, window_terms
-from axonad.train.fit import train_net
+from axonad.torch_runtime.device import resolve_device
+from axonad.torch_runtime.seed import seeded
+from axonad.torch_runtime.switches import learning
 from axonad.train.loop import History, TrainConfig
-from axonad.train.seed import seeded
-from axonad.train.switches import learning
 
 SCORE_BATCH = 256  # windows scored at a time
 Trained = tuple[Scaler, AxonNet, History]
@@ -239,7 +239,7 @@ class AxonAD(Detector):
         detector's within 1e-4; names and threshold are metadata (``docs/onnx.md``). An existing
         file is only replaced with ``overwrite=True``. Needs ``pip install 'axonad[onnx]'``.
         """
-        from axonad.score.onnx_file import export_onnx
+        from axonad.onnx.file import export_onnx
 
         self._require_fitted()
         config = self._net_config(self.n_features_in_)

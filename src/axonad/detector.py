@@ -27,7 +27,7 @@ from axonad.config import check_choice, check_float, check_names, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
-from axonad.live import LiveWindows
+from axonad.live_windows import LiveWindows
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
 FORMAT = 1

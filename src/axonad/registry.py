@@ -27,7 +27,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("AxonAD", "axonad.axon:AxonAD", "reconstruction error and surprised attention queries"),
     Entry(
         "AxonADVariant",
-        "axonad.variants:AxonADVariant",
+        "axonad.paper.variants:AxonADVariant",
         "the ablations: AxonAD that predicts, learns or scores otherwise",
     ),
     # networks, trained on a clean prefix

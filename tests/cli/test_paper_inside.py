@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axonad.bench.diagnostics.finding import read_findings
+from axonad.paper.diagnostics.finding import read_findings
 from tests.bench.jobs import write_series
 from tests.cli.test_cli import run  # noqa: F401 - a fixture
 

@@ -12,7 +12,7 @@ from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.model.loss import WeightedLoss, masked_query_loss, query_distance
 from axonad.model.net import AxonNet, Output
-from axonad.model.windows import gather_windows
+from axonad.torch_runtime.windows import gather_windows
 from tests.model import naive
 
 

@@ -11,10 +11,10 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.model.target import MomentumTarget
 from axonad.progress import Progress
+from axonad.torch_runtime.seed import seeded
 from axonad.train import loop
 from axonad.train.checkpoint import BestWeights, Patience
 from axonad.train.loop import TrainConfig, train, validation_error
-from axonad.train.seed import seeded
 from tests.conftest import waves
 
 CPU = torch.device("cpu")

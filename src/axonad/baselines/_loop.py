@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from axonad.data.windows import count_windows
-from axonad.model.replay import Recorded
-from axonad.model.windows import gather_windows
 from axonad.progress import Progress
+from axonad.torch_runtime.cuda_graph import Recorded
+from axonad.torch_runtime.windows import gather_windows
 from axonad.train.checkpoint import BestWeights, Patience
 from axonad.train.loop import MARGIN, History
 

@@ -34,15 +34,15 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
-from axonad.model.device import resolve_device
 from axonad.model.net import check_shapes
-from axonad.model.replay import WARM, Recorded
-from axonad.model.windows import gather_windows
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
-from axonad.train.seed import seeded
-from axonad.train.switches import learning
+from axonad.torch_runtime.cuda_graph import WARM, Recorded
+from axonad.torch_runtime.device import resolve_device
+from axonad.torch_runtime.seed import seeded
+from axonad.torch_runtime.switches import learning
+from axonad.torch_runtime.windows import gather_windows
 
 Scores = NDArray[np.float64]
 

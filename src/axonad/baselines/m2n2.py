@@ -27,8 +27,8 @@ from axonad.baselines._neural import NeuralDetector, Scores
 from axonad.config import check_bool, check_float, check_int
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
-from axonad.model.device import resolve_device
-from axonad.model.windows import gather_windows
+from axonad.torch_runtime.device import resolve_device
+from axonad.torch_runtime.windows import gather_windows
 
 
 class Net(nn.Module):

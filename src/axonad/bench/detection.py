@@ -145,7 +145,7 @@ def _place(detector: Detector) -> str:
     wanted = getattr(detector, "device", None)
     if wanted is None:
         return "cpu"
-    from axonad.model.device import resolve_device
+    from axonad.torch_runtime.device import resolve_device
 
     return str(resolve_device(wanted))
 

@@ -21,7 +21,7 @@ from axonad.bench.job import Job
 from axonad.bench.row import Row
 from axonad.bench.sources import Subject, load
 from axonad.errors import AxonADError, ConfigError, FleetError
-from axonad.fleet import fit_many
+from axonad.joint_fit import fit_many
 
 STACKED = ("AxonAD", "AxonADVariant")
 AT_ONCE = 64  # series in memory together

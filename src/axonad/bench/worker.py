@@ -181,7 +181,7 @@ def _warm_up(setting: Setting) -> None:
     """Load what every neural detector loads, so that no job pays for it in time or memory."""
     import torch
 
-    from axonad.model.device import resolve_device
+    from axonad.torch_runtime.device import resolve_device
 
     device = resolve_device(setting.device or "auto")
     weight = torch.zeros(2, 2, 3, device=device, requires_grad=True)

@@ -46,8 +46,9 @@ def export(
 
 def _interface(path: Path) -> dict[str, list[str]]:
     """Return inputs and outputs in words, read from the file that was written."""
-    import onnx
     from onnx.helper import tensor_dtype_to_np_dtype
+
+    import onnx
 
     graph = onnx.load(path).graph
     words: dict[str, list[str]] = {}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from axonad.bench.row import Row
+from axonad.paper.published import PaperPair
 from axonad.report.comparisons import compare_published
 from axonad.report.figures import check_format, load_pyplot, save_figure
 from axonad.report.grid import collect
-from axonad.report.paper_figures import PaperPair
 from axonad.report.statistics import Comparison, compare, summarise
 
 if TYPE_CHECKING:

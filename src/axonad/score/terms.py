@@ -17,9 +17,9 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from axonad.data.windows import count_windows
+from axonad.fast.passes import run_passes
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet, Output
-from axonad.model.passes import run_passes
 from axonad.progress import Progress
 
 EPS = 1e-12  # the least length of a query, as in training

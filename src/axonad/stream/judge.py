@@ -1,6 +1,6 @@
 """Full windows of live streams → results.
 
-A detector that offers :class:`~axonad.live.LiveWindows` is handed each row once and scores the
+A detector that offers ``LiveWindows`` is handed each row once and scores the
 windows of all streams in one pass; any other one scores window after window.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from axonad.detector import Detector
 from axonad.errors import ConfigError
-from axonad.live import LiveWindows, Scored
+from axonad.live_windows import LiveWindows, Scored
 from axonad.stream.lane import Lane
 from axonad.stream.rows import Row
 

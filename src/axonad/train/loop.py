@@ -9,17 +9,17 @@ import torch
 from torch import Tensor
 
 from axonad.data.windows import count_windows
+from axonad.fast.cpu.gradient import block_gradients
+from axonad.fast.passes import run_passes
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet, Output
-from axonad.model.passes import run_passes
-from axonad.model.replay import Recorded
-from axonad.model.threads import one_thread
-from axonad.model.variant import make_loss
-from axonad.model.windows import gather_windows
+from axonad.paper.variant_net import make_loss
 from axonad.progress import Progress
+from axonad.torch_runtime.cuda_graph import Recorded
+from axonad.torch_runtime.threads import one_thread
+from axonad.torch_runtime.windows import gather_windows
 from axonad.train.checkpoint import BestWeights, Patience
 from axonad.train.mask import draw_blocks, mask_blocks, mask_plan
-from axonad.train.shares import block_gradients
 
 CLIP = 1.0  # gradient norm
 MARGIN = 1e-4  # an improvement of the validation error must exceed this

@@ -101,7 +101,7 @@ def run_suite(
     """Run jobs of a suite, say how it went, and return their rows; exit where none is ok."""
     check_choice("engine", engine, ENGINES)
     if device is not None and engine != "ray":
-        from axonad.model.device import resolve_device
+        from axonad.torch_runtime.device import resolve_device
 
         resolve_device(device)  # a mistake here would fail every job
     kept = folder.absolute() / SCORES

@@ -10,14 +10,14 @@ import typer
 
 from axonad.bench import sources
 from axonad.bench.suite import Suite, read_suite
-from axonad.bench.transfer import UNITS, Segment, Transfer, check_transfer, dataset_features
 from axonad.cli.bench.options import FORMATS, render, seed_numbers
 from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
+from axonad.paper.transfer.check import UNITS, Segment, Transfer, check_transfer, dataset_features
+from axonad.paper.transfer.table import draw_transfer, transfer_table
 from axonad.progress import Progress
 from axonad.report.figures import check_format
-from axonad.report.transfer import draw_transfer, transfer_table
 
 
 def transfer(

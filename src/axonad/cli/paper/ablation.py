@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
-from axonad.report.ablation import ablation_table
-from axonad.report.ablation_figure import draw_ablation
+from axonad.paper.figures.ablation import draw_ablation
+from axonad.paper.tables.ablation import ablation_table
 
 ABLATION = Experiment(
     suite="paper-ablation",

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from axonad.bench import sources
-from axonad.bench.diagnostics.finding import Finding, Findings, read_findings
 from axonad.bench.job import Job
 from axonad.bench.row import latest
 from axonad.bench.run import check_settings, pending
@@ -35,8 +34,9 @@ from axonad.cli.paper.publish import check_folder, publish
 from axonad.cli.paper.small import shrink
 from axonad.cli.terminal import out
 from axonad.errors import InputError
-from axonad.report.diagnostic_figures import draw_parts, draw_queries, draw_rules
-from axonad.report.diagnostics import diagnostics_table, rules_table, series_table
+from axonad.paper.diagnostics.finding import Finding, Findings, read_findings
+from axonad.paper.figures.diagnostics import draw_parts, draw_queries, draw_rules
+from axonad.paper.tables.diagnostics import diagnostics_table, rules_table, series_table
 
 SUITE = "paper-diagnostics"
 PROTOCOL = "parity"
@@ -78,7 +78,7 @@ class Diagnostics:
 
     def show(self, found: list[Finding], folder: Path, target: Path) -> None:
         """Print the table and write tables and figures of findings kept in a folder."""
-        from axonad.bench.diagnostics.sample import samples_of
+        from axonad.paper.diagnostics.sample import samples_of
 
         kept = samples_of(folder, found)
         publish(
@@ -149,8 +149,8 @@ def _choose_suite(on: str, choice: Choice) -> Suite:
 
 def _look(jobs: list[Job], folder: Path, *, device: str | None, retry: bool) -> list[Finding]:
     """Look into what has no finding yet, one line of progress each; return all of the jobs."""
-    from axonad.bench.diagnostics.run import run_jobs
-    from axonad.model.device import resolve_device
+    from axonad.paper.diagnostics.run import run_jobs
+    from axonad.torch_runtime.device import resolve_device
 
     resolve_device(device or "auto")  # a mistake here would fail every job
     with Findings(folder) as findings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
-from axonad.report.paper_runtime import draw_paper_runtime, paper_runtime_table
+from axonad.paper.tables.runtime import draw_paper_runtime, paper_runtime_table
 
 RUNTIME = Experiment(
     suite="paper-runtime",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
-from axonad.report.sensitivity import draw_sensitivity, sensitivity_table
+from axonad.paper.tables.sensitivity import draw_sensitivity, sensitivity_table
 
 SENSITIVITY = Experiment(
     suite="paper-sensitivity",

@@ -9,13 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from axonad.bench import sources
-from axonad.bench.segments import (
-    SegmentRow,
-    Segments,
-    compare_segments,
-    read_segments,
-    summarise_segments,
-)
 from axonad.bench.sources import SeriesRef
 from axonad.bench.suite import read_suite
 from axonad.cli.bench.options import Data, Out, Seeds, seed_numbers
@@ -23,8 +16,15 @@ from axonad.cli.paper.command import Show, Small, Write
 from axonad.cli.paper.experiment import Choice
 from axonad.cli.paper.publish import check_folder, publish
 from axonad.errors import InputError
+from axonad.paper.transfer.segments import (
+    SegmentRow,
+    Segments,
+    compare_segments,
+    read_segments,
+    summarise_segments,
+)
+from axonad.paper.transfer.table import draw_transfer, paper_transfer_table
 from axonad.progress import Progress
-from axonad.report.transfer import draw_transfer, paper_transfer_table
 
 NAME = "paper-transfer"
 TARGET, AMONG = "telemetry", "tsb-ad-m"

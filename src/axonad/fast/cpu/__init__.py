@@ -1,0 +1,1 @@
+"""Scoring, live windows and training gradients on CPU cores."""

@@ -1,0 +1,1 @@
+"""Training and scoring on a GPU: stacks of models, CUDA graphs, Triton kernels."""

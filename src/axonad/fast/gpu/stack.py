@@ -1,0 +1,206 @@
+"""The network of ``net.py`` for M models of one shape at once: every operation is one launch.
+
+The legend of the package with a leading axis M; the weights are rows of one matrix (``layout.py``).
+The tests compare every output and gradient with ``AxonNet`` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import relu
+
+from axonad.fast.gpu.layers import (
+    add_norm,
+    affine,
+    attend,
+    convolve,
+    cosine,
+    cut_out,
+    cuts,
+    scale,
+    with_zeros,
+)
+from axonad.fast.gpu.layout import LOSS, Layout, Weights
+from axonad.model.config import NetConfig
+from axonad.model.predictor import KERNEL
+
+Keep = Sequence[Tensor]  # per layer, what dropout leaves standing (M, steps, B, D); none: all
+
+QKV = ("online.query.weight", "attention.key.weight", "attention.value.weight")
+
+
+def linear(x: Tensor, w: Weights, name: str) -> Tensor:
+    """Return x (M, ..., I) through the linear layer of that name."""
+    return affine(x, w[f"{name}.weight"], w.get(f"{name}.bias"))
+
+
+def norm(x: Tensor, w: Weights, name: str) -> Tensor:
+    """Return the layer norm of x (M, B, T, D), each model with its own gain and bias."""
+    return scale(x, w[f"{name}.weight"], w[f"{name}.bias"])
+
+
+def encode(x: Tensor, w: Weights, *, fused: bool = False) -> tuple[Tensor, Tensor]:
+    """Return h and H of windows (M, B, T, F), each (M, B, T, D)."""
+    gain, bias = w["online.norm.weight"], w["online.norm.bias"]
+    return add_norm(linear(x, w, "online.embed"), w["online.position"], gain, bias, by_kernel=fused)
+
+
+def decode(
+    h: Tensor, H: Tensor, w: Weights, heads: int, attention: torch.dtype, *, fused: bool = False
+) -> Tensor:
+    """Return the reconstruction (M, B, T, F); ``attention`` is the type it computes with."""
+    qkv = affine(H, torch.cat([w[name] for name in QKV], dim=1), None)
+    context = linear(attend(qkv, heads, attention, by_kernel=fused), w, "attention.out")
+    h, normed = add_norm(context, h, w["norm.weight"], w["norm.bias"], by_kernel=fused)
+    wide = relu(linear(normed, w, "widen"))
+    head, bias = w["head.weight"], w["head.bias"]
+    if head.shape[1] > head.shape[2]:  # more channels than width: one product would be the larger
+        return linear(h + linear(wide, w, "narrow"), w, "head")
+    bias = torch.baddbmm(bias[..., None], head, w["narrow.bias"][..., None])[..., 0]
+    out = affine(h, head, bias).flatten(1, 2)
+    joined = head @ w["narrow.weight"]  # narrow and head are linear: they are one
+    return torch.baddbmm(out, wide.flatten(1, 2), joined.transpose(1, 2)).view(*h.shape[:3], -1)
+
+
+def predict(z: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) -> Tensor:
+    """Return predicted queries of so many steps (M, steps, B, D) from what they depend on.
+
+    ``z`` (M, T, B, D) is H, shifted, time first; where it does not reach as far back as the
+    predictor does, zeros stand before every layer's input.
+    """
+    factor = 1 / (1 - config.dropout) if keep else 1.0
+    counts = layer_steps(config, steps)
+    for layer, (dilation, count) in enumerate(zip(config.dilations, counts, strict=True)):
+        name = f"predictor.convolutions.{layer}"
+        short = count + (KERNEL - 1) * dilation - z.shape[1]
+        z = with_zeros(z, short) if short else z
+        kept = keep[layer] if keep else None
+        taps = w[f"{name}.weight"].transpose(1, 3)
+        z = convolve(z, taps, w[f"{name}.bias"], dilation, kept, factor)
+    return affine(z, w["predictor.out.weight"][..., 0], w["predictor.out.bias"])
+
+
+def judged_steps(config: NetConfig, plan: tuple[int, int, int]) -> tuple[int, bool]:
+    """Return how many steps of a window are predicted in training, and whether from its block on.
+
+    With one masked block per window, and room before it for all the predictor sees, they are the
+    block; otherwise the tail in which all blocks lie.
+    """
+    tail, span, blocks = plan
+    fits = reach(config) + config.horizon <= config.window - tail
+    return (span, True) if blocks == 1 and fits else (tail, False)
+
+
+def seen_by_predictor(H: Tensor, config: NetConfig, steps: int) -> Tensor:
+    """Return what predictions of the last steps depend on, shifted, time first: (M, T, B, D)."""
+    count = min(config.window, steps + reach(config))
+    end = config.window - config.horizon
+    past = H[:, :, max(0, end - count) : end].transpose(1, 2).contiguous()
+    return with_zeros(past, count - past.shape[1]) if past.shape[1] < count else past
+
+
+def reach(config: NetConfig) -> int:
+    """Return how many steps before its own the predictor sees, the horizon apart."""
+    return (KERNEL - 1) * sum(config.dilations)
+
+
+def layer_steps(config: NetConfig, steps: int) -> list[int]:
+    """Return how many last steps each convolution computes: what the next one reads of it.
+
+    >>> from axonad.axon import AxonAD
+    >>> layer_steps(AxonAD()._net_config(19), 10)
+    [38, 34, 26, 10]
+    """
+    counts = [steps]
+    for dilation in config.dilations[:0:-1]:  # from the last layer to the second
+        counts.append(min(config.window, counts[-1] + (KERNEL - 1) * dilation))
+    return counts[::-1]
+
+
+class Batch(NamedTuple):
+    """Windows of every model; those that only fill a shorter batch up have no share in it."""
+
+    x: Tensor  # windows                                             (M, B, T, F)
+    begins: Tensor | None  # of the steps to predict, None: the last (M, B)
+    mask: Tensor  # over these steps: 1 on those that count, else 0  (M, steps, B)
+    share: Tensor  # of each window in its model's mean              (M, B)
+
+
+class Precision(NamedTuple):
+    """The types of numbers of the parts that bear shorter ones than the weights have."""
+
+    attention: torch.dtype
+    queries: torch.dtype
+
+
+def losses(
+    batch: Batch,
+    rows: Tensor,
+    target: Tensor,
+    layout: Layout,
+    keep: Keep = (),
+    precision: Precision | None = None,
+    *,
+    fused: bool = False,
+) -> Tensor:
+    """Return each model's loss (M,): ``WeightedLoss`` of ``AxonNet`` on its own windows.
+
+    ``rows`` (M, P) and ``target`` (M, Q) are the weights, as ``layout`` packs them. ``fused`` asks
+    for the kernels of ``fused.py``.
+    """
+    config, steps, exact = layout.config, batch.mask.shape[1], rows.dtype
+    attention, queries = precision or Precision(exact, exact)
+    w, predictor, loss = layout.groups(rows, queries)
+    h, H = encode(batch.x, w, fused=fused)
+    found = decode(h, H, w, config.heads, attention, fused=fused)
+    error = (found - batch.x).square().mean((2, 3))
+
+    seen, x, position = judged(batch, H, target, layout)
+    predicted = predict(seen.to(queries), predictor, config, steps, keep)
+    wanted = target_queries(x, position, layout.weights(target.to(queries)))
+    distance = 1 - cosine(predicted.to(exact), wanted.to(exact), config.heads)  # (M, steps, B)
+
+    query = (distance * batch.mask).sum((1, 2)) / batch.mask.sum((1, 2))
+    parts = torch.stack([(error * batch.share).sum(1), query], dim=1)
+    return ((-loss[LOSS]).exp() * parts + loss[LOSS]).sum(1)
+
+
+def judged(
+    batch: Batch, H: Tensor, target: Tensor, layout: Layout
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return, of the steps to predict, what the predictor sees, the rows and the target's places.
+
+    All time first: (M, T, B, D), (M, steps, B, F) and (M, steps, B or 1, D).
+    """
+    config, steps = layout.config, batch.mask.shape[1]
+    position = layout.weights(target)["online.position"]  # (M, T, D)
+    if batch.begins is None:
+        last = slice(config.window - steps, None)
+        x = batch.x[:, :, last].transpose(1, 2)
+        return seen_by_predictor(H, config, steps), x, position[:, last, None]
+    before = reach(config) + config.horizon
+    places = cuts(batch.begins - before, before + steps, config.window)  # (M, T, B)
+    seen = cut_out(H, places[:, : reach(config) + steps])
+    x = cut_out(batch.x, places[:, before:])
+    models = torch.arange(0, len(H) * config.window, config.window, device=H.device)[:, None]
+    steps_of = batch.begins[:, None] + torch.arange(steps, device=H.device)[:, None]
+    return seen, x, cut_out(position, steps_of + models[..., None])
+
+
+@torch.no_grad()
+def target_queries(x: Tensor, position: Tensor, w: Weights) -> Tensor:
+    """Return the target's queries (M, steps, B, D) of rows (M, steps, B, F) at their places."""
+    dtype = w["online.query.weight"].dtype
+    h = linear(x.to(dtype), w, "online.embed") + position.to(dtype)
+    return linear(norm(h, w, "online.norm"), w, "online.query")
+
+
+def window_errors(x: Tensor, w: Weights, config: NetConfig, *, fused: bool = False) -> Tensor:
+    """Return the mean squared reconstruction error of each window (M, B)."""
+    h, H = encode(x, w, fused=fused)
+    found = decode(h, H, w, config.heads, x.dtype, fused=fused)
+    return (found - x).square().mean((2, 3))

@@ -1,0 +1,1 @@
+"""A fitted AxonAD as an ONNX file."""

@@ -1,0 +1,167 @@
+"""A fitted detector as one ONNX file: raw windows in, score and parts out.
+
+The graph does what scoring does, in the same precision: the window comes in double in the
+channels' own units (a float would round a position or an odometer before its offset is taken
+off), is scaled in double, passes the network in single, and is judged in double: cosines near 1
+and robust units of small spread would magnify the rounding of singles.
+Names, threshold and what else a reader needs travel as metadata; ``docs/onnx.md`` lists them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad import __version__, modelfile
+from axonad.data.scaling import KNEE, LIMIT
+from axonad.detector import Detector
+from axonad.errors import ConfigError
+from axonad.model.config import NetConfig
+from axonad.modelfile import Arrays
+from axonad.onnx.graph import Graph, NetGraph, Pass
+from axonad.score.standardise import EPS
+
+FORMAT = 1  # of the metadata, inputs and outputs
+KIND = "axonad-onnx"
+OPSET = 17  # the first with LayerNormalization; every runtime since 2022 reads it
+IR_VERSION = 8  # belongs to it
+FAR = 1e150  # units; the square of more would be no number. 3·asinh(1e150 / 3) is 1036
+LARGEST = 2**31 - 2**20  # bytes of weights that fit into one protobuf message
+NORM_FLOOR = 1e-12  # of torch's normalize
+
+
+def export_onnx(
+    detector: Detector, path: str | Path, *, state: Arrays, config: NetConfig, overwrite: bool
+) -> None:
+    """Write a fitted detector of that state to one file."""
+    modelfile.check_free(path, overwrite=overwrite)
+    if not detector.is_causal:
+        raise ConfigError(
+            "scaling='array' needs the whole series and cannot be exported; fit with scaling='soft'"
+        )
+    metadata = describe(detector, state)
+    data = build_onnx(state, config, scaling=metadata["scaling"], metadata=metadata)
+    modelfile.write_bytes(path, data, overwrite=overwrite)
+
+
+def describe(detector: Detector, state: Arrays) -> dict[str, str]:
+    """Return the metadata: text, and JSON where a value is more than a word or a number."""
+    params = {k: v for k, v in detector.get_params().items() if k not in detector.changeable}
+    return {
+        "axonad": __version__,
+        "detector": type(detector).__name__,
+        "channels": json.dumps(detector._names, ensure_ascii=False),
+        "channel_count": str(detector.n_features_in_),
+        "window": str(detector.history),
+        "threshold": repr(float(detector.threshold_)),
+        "scaling": str(params["scaling"]),
+        "center": json.dumps(state["scaler.center"].tolist()),
+        "unit": json.dumps(state["scaler.unit"].tolist()),
+        "params": json.dumps(params),
+        "fingerprint": detector.fingerprint,
+    }
+
+
+def build_onnx(
+    arrays: Arrays, config: NetConfig, *, scaling: str, metadata: Mapping[str, str]
+) -> bytes:
+    """Return the checked bytes of the graph that scores windows as the detector does.
+
+    ``arrays`` is what the detector saves: weights as ``net.…``, centre and unit of the scaler,
+    median and spread of each term and of the channels.
+    """
+    size = sum(array.nbytes for array in arrays.values())
+    if size > LARGEST:
+        raise ConfigError(f"the network has {size} bytes, too many for one ONNX file")
+    graph = Graph()
+    _score(graph, arrays, config, scaling)
+    onnx, helper = graph.onnx, graph.onnx.helper
+    double, batch = onnx.TensorProto.DOUBLE, "batch"
+    F = config.channels
+    shapes = {"score": [batch], **{name: [batch] for name in ONNX_TERMS}, "channels": [batch, F]}
+    made = helper.make_graph(
+        graph.nodes,
+        "axonad",
+        [helper.make_tensor_value_info("window", double, [batch, config.window, F])],
+        [helper.make_tensor_value_info(name, double, shape) for name, shape in shapes.items()],
+        graph.constants,
+    )
+    opset = helper.make_opsetid("", OPSET)
+    model = helper.make_model(made, opset_imports=[opset], ir_version=IR_VERSION)
+    model.producer_name, model.producer_version = "axonad", metadata["axonad"]
+    helper.set_model_props(model, {"kind": KIND, "format": str(FORMAT), **metadata})
+    onnx.checker.check_model(model, full_check=True)
+    data: bytes = model.SerializeToString(deterministic=True)
+    return data
+
+
+# -- the graph around the network ------------------------------------------------------------
+
+
+def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
+    """Add everything from the raw window to the outputs."""
+    weights = {k.removeprefix("net."): v for k, v in arrays.items() if k.startswith("net.")}
+    x = _scale(g, arrays, soft=scaling == "soft")
+    found = NetGraph(g, weights, config).forward(x)
+    error = g.add("Sub", found.reconstruction, x)
+    error = g.add("Mul", error, error)
+    terms = {name: term(g, found, error) for name, term in ONNX_TERMS.items()}
+    for name, term in terms.items():
+        _standardise(g, term, arrays, name)
+    g.add("Sum", *terms, name="score")  # Eq. 6
+    _standardise(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, "channels")
+
+
+def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
+    """Add the scaler: centre, unit, and for the soft rule 3·asinh(z / 3), all in double."""
+    z = g.add("Sub", "window", arrays["scaler.center"])
+    z = g.add("Div", z, arrays["scaler.unit"])
+    if soft:  # asinh written out: runtimes have it in single only
+        z = g.add("Clip", g.add("Div", z, _double(KNEE)), _double(-FAR), _double(FAR))
+        root = g.add("Sqrt", g.add("Add", g.add("Mul", z, z), _double(1)))
+        size = g.add("Log", g.add("Add", g.add("Abs", z), root))
+        z = g.add("Mul", g.add("Mul", g.add("Sign", z), size), _double(KNEE))
+    z = g.add("Clip", z, _double(-LIMIT), _double(LIMIT))
+    return g.add("Cast", z, to=g.onnx.TensorProto.FLOAT)
+
+
+def _standardise(g: Graph, values: str, arrays: Arrays, name: str) -> None:
+    """Add rz(u) = (u - median) / (IQR + ε) as the output of that name."""  # Eq. 5
+    values = g.add("Cast", values, to=g.onnx.TensorProto.DOUBLE)
+    values = g.add("Sub", values, np.asarray(arrays[f"{name}.median"]))
+    g.add("Div", values, np.asarray(arrays[f"{name}.spread"] + EPS), name=name)
+
+
+def _reconstruction_error(g: Graph, found: Pass, error: str) -> str:
+    """Add d_rec (B,): squared error summed over channels, averaged over steps."""  # Eq. 1
+    total = g.add("ReduceSum", error, np.array([2], dtype=np.int64), keepdims=0)
+    return g.add("ReduceMean", total, axes=[1], keepdims=0)
+
+
+def _query_mismatch(g: Graph, found: Pass, error: str) -> str:
+    """Add d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
+    product = g.add("Mul", _unit(g, found.predicted), _unit(g, found.target))
+    cosine = g.add("ReduceSum", product, np.array([3], dtype=np.int64), keepdims=0)
+    distance = g.add("Sub", _double(1), cosine)
+    return g.add("ReduceMean", distance, axes=[1, 2], keepdims=0)
+
+
+def _unit(g: Graph, q: str) -> str:
+    q = g.add("Cast", q, to=g.onnx.TensorProto.DOUBLE)
+    length = g.add("ReduceL2", q, axes=[-1], keepdims=1)
+    return g.add("Div", q, g.add("Max", length, _double(NORM_FLOOR)))
+
+
+def _double(value: float) -> NDArray[np.float64]:
+    return np.array(value, dtype=np.float64)
+
+
+ONNX_TERMS: dict[str, Callable[[Graph, Pass, str], str]] = {
+    "d_rec": _reconstruction_error,
+    "d_q": _query_mismatch,
+}
+"""The table ``TERMS`` of ``terms.py``, as nodes; a test says that both have the same names."""

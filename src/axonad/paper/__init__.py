@@ -1,0 +1,1 @@
+"""What reproduces the paper: its variants, diagnostics, published numbers, tables and figures."""

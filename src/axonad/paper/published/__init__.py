@@ -1,0 +1,128 @@
+"""The paper's own numbers, as its tables and figures print them.
+
+Özer et al., 2026, arXiv 2603.12916: the tables, and the figures on sensitivity and runtime.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+
+PAPER_SERIES = 20
+"""Tuning series of TSB-AD behind the paper's ablations."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation over series."""
+
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperPair:
+    """A baseline against AxonAD on 180 series: differences are baseline minus AxonAD."""
+
+    win_rate: float
+    mean: float
+    median: float
+    p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTime:
+    """Seconds to fit (none where all is said to be scoring) and to score, and per window."""
+
+    fit_seconds: float
+    score_seconds: float
+    milliseconds: float
+
+
+def paper_scores(table: str) -> dict[str, dict[str, Spread]]:
+    """Return Table S2 (``"telemetry"``) or S1 (``"tsb_ad_m"``): detector → metric → spread.
+
+    >>> paper_scores("tsb_ad_m")["AxonAD"]["VUS-PR"]
+    Spread(mean=0.493, std=0.325)
+    """
+    return _spreads(f"{table}.csv", "detector")
+
+
+def paper_pairs() -> dict[tuple[str, str], PaperPair]:
+    """Return Tables S3 and S4: (detector, metric) → comparison with AxonAD.
+
+    >>> paper_pairs()["USAD", "AUC-PR"].win_rate
+    0.294
+    """
+    return {
+        (line.pop("detector"), line.pop("metric")): PaperPair(
+            **{name.replace(" ", "_"): float(value) for name, value in line.items()}
+        )
+        for line in _read("pairwise.csv")
+    }
+
+
+def paper_runtime() -> dict[str, PaperTime]:
+    """Return the runtime figure: detector → seconds, on an Apple M3 Max.
+
+    >>> paper_runtime()["TranAD"].score_seconds
+    2.23
+    """
+    return {
+        line.pop("detector"): PaperTime(**{k: float(v or 0) for k, v in line.items()})
+        for line in _read("runtime.csv")
+    }
+
+
+def paper_ablation() -> dict[str, dict[str, Spread]]:
+    """Return Table 3: variant → metric → mean and deviation, in the paper's order.
+
+    >>> paper_ablation()["Base"]["VUS-PR"]
+    Spread(mean=0.658, std=0.301)
+    """
+    return _spreads("ablation.csv", "variant")
+
+
+def paper_sensitivity() -> dict[tuple[str, int], dict[str, float]]:
+    """Return the sensitivity figure: (parameter, value) → metric → mean.
+
+    >>> paper_sensitivity()["horizon", 25]["AUC-PR"]
+    0.517
+    """
+    return {
+        (line.pop("parameter"), int(line.pop("value"))): {k: float(v) for k, v in line.items()}
+        for line in _read("sensitivity.csv")
+    }
+
+
+def _spreads(name: str, key: str) -> dict[str, dict[str, Spread]]:
+    return {
+        line[key]: {
+            name: Spread(float(value), float(line[f"{name} std"]))
+            for name, value in line.items()
+            if name != key and not name.endswith(" std")
+        }
+        for line in _read(name)
+    }
+
+
+def paper_diagnostics() -> dict[str, float]:
+    """Return what the paragraph on mechanistic diagnostics says; counts as shares of 20 series.
+
+    >>> paper_diagnostics()["kl spearman median"]
+    0.677
+    """
+    return {line["name"]: float(line["value"]) for line in _read("diagnostics.csv")}
+
+
+def paper_transfer() -> dict[str, float]:
+    """Return the percentiles of the paper's stream in its label-free transfer check."""
+    return {"mahalanobis": 45.0, "neighbour": 55.0}
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    text = (files("axonad.paper") / "published" / name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))

@@ -1,0 +1,1 @@
+"""Tables of the paper's experiments, its numbers beside ours."""

@@ -1,0 +1,119 @@
+"""Tables S3 and S4 and Figure 5: every detector against AxonAD, the paper's and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from axonad.bench.row import Row
+from axonad.errors import InputError
+from axonad.paper.published import PaperPair, paper_pairs
+from axonad.paper.tables.scores import OURS, TSB_AD, complete_rows
+from axonad.report.comparisons import SIGNIFICANT
+from axonad.report.grid import collect
+from axonad.report.plots import draw_pairwise
+from axonad.report.statistics import Comparison, compare, holm
+from axonad.report.table import Cell, Column, Line, Table
+from axonad.report.tables import DETECTOR
+
+RANKING = ("AUC-PR", "AUC-ROC")
+RANGE = ("VUS-PR", "Range-F1", "Affiliation-F1")
+FIGURE_METRIC = "AUC-PR"
+MEASURES = 5  # numbers per metric
+
+
+def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: str) -> Table:
+    """Return every detector against AxonAD under a protocol, the paper's line above ours."""
+    kept = of_protocol(rows, protocol)
+    found = {
+        metric: {c.baseline: c for c in compare(kept, reference=OURS, metric=metric)}
+        for metric in metrics
+    }
+    grid = collect(kept, metric=metrics[0])
+    published = paper_pairs()
+    corrected = {metric: _holm(published, metric) for metric in metrics}
+    ours = sorted(found[metrics[0]], key=str.casefold)
+    lines: list[Line] = []
+    for detector in dict.fromkeys([*(name for name, _ in published), *ours]):
+        if (detector, metrics[0]) in published:
+            cells = [
+                cell
+                for m in metrics
+                for cell in _paper_cells(published[detector, m], corrected[m][detector])
+            ]
+            lines.append((detector, "paper", *cells, TSB_AD.series))
+        compared = [found[m].get(detector) for m in metrics]
+        cells = [cell for c in compared for cell in _our_cells(c)]
+        series = compared[0].series if compared[0] else 0
+        lines.append((detector, f"ours, {protocol}", *cells, f"{series} of {len(grid.series)}"))
+    return Table(
+        title=f"Every detector against {OURS} ({', '.join(metrics)}), the paper's and ours",
+        columns=(
+            DETECTOR, Column(heading="figures", style="text"),
+            *(column for metric in metrics for column in _columns(metric)),
+            Column(heading="series", style="text"),
+        ),
+        rows=tuple(lines),
+        notes=(
+            grid.setting,
+            f"Won: series won per series in common. Mean, median: detector minus {OURS}, negative "
+            f"where {OURS} is better. p: Wilcoxon; † not significant at {SIGNIFICANT} after Holm's "
+            "correction over the paper's lines, or ours. 95 %: bootstrap interval of the mean.",
+            f"Every line of ours is over the series that the detector and {OURS} both have.",
+        ),
+    )  # fmt: skip
+
+
+def draw_paper_pairs(path: Path, rows: Iterable[Row], *, protocol: str) -> None:
+    """Draw Figure 5 under a protocol: wins, losses and median differences in AUC-PR.
+
+    Only detectors with all series are drawn; the paper's numbers are marked beside ours.
+    """
+    kept, lacking = complete_rows(of_protocol(rows, protocol), metric=FIGURE_METRIC)
+    if all(row.label != OURS for row in kept):
+        raise InputError(f"{OURS} has no {FIGURE_METRIC} on some series; nothing to compare with")
+    published = {name: pair for (name, m), pair in paper_pairs().items() if m == FIGURE_METRIC}
+    note = f" {len(lacking)} detectors without all series are not shown." if lacking else ""
+    draw_pairwise(
+        path, rows=kept, reference=OURS, metric=FIGURE_METRIC, published=published, note=note
+    )
+
+
+def of_protocol(rows: Iterable[Row], protocol: str) -> list[Row]:
+    """Return the rows of a protocol, or say that there are none."""
+    kept = [row for row in rows if row.protocol == protocol]
+    if not kept:
+        raise InputError(f"there are no rows of protocol {protocol}")
+    return kept
+
+
+def _holm(published: dict[tuple[str, str], PaperPair], metric: str) -> dict[str, float]:
+    pairs = {name: pair.p for (name, of), pair in published.items() if of == metric}
+    return dict(zip(pairs, holm(list(pairs.values())), strict=True))
+
+
+def _columns(metric: str) -> list[Column]:
+    return [
+        Column(heading=f"{metric} won"),
+        Column(heading=f"{metric} mean", style="signed", digits=4),
+        Column(heading=f"{metric} median", style="signed", digits=4),
+        Column(heading=f"{metric} p", style="p"),
+        Column(heading=f"{metric} 95 %", style="interval", digits=4),
+    ]
+
+
+def _paper_cells(pair: PaperPair, p_holm: float) -> list[Cell]:
+    return _cells(pair.win_rate, pair.mean, pair.median, pair.p, p_holm, (pair.low, pair.high))
+
+
+def _our_cells(c: Comparison | None) -> list[Cell]:
+    if c is None:
+        return [Cell()] * MEASURES
+    return _cells(c.win_rate, c.mean_delta, c.median_delta, c.p_value, c.p_holm, (c.low, c.high))
+
+
+def _cells(
+    won: float, mean: float, median: float, p: float, p_holm: float, interval: tuple[float, float]
+) -> list[Cell]:
+    mark = "†" if p_holm >= SIGNIFICANT else ""
+    return [Cell(won), Cell(mean), Cell(median), Cell(p, mark=mark), Cell(None, interval)]

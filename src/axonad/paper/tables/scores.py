@@ -1,0 +1,195 @@
+"""Tables 1 and 2: the paper's line of every detector, and under it what ours gives.
+
+A detector that lacks series is marked, is never the best, and is compared with AxonAD on the
+series that both have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from axonad.bench.correlation import spearman
+from axonad.bench.row import PROTOCOLS, Row
+from axonad.paper.published import Spread, paper_scores
+from axonad.registry import list_detectors
+from axonad.report.grid import Grid, check_rows, collect, line_names
+from axonad.report.seeds import Runs, common_runs, seed_means
+from axonad.report.statistics import Summary, mean_difference, summarise_grid
+from axonad.report.table import Cell, Column, Line, Table
+from axonad.report.tables import DETECTOR, PAPER_METRICS, PARTIAL, note_gaps
+
+OURS = "AxonAD"
+VARIANTS = "AxonADVariant"  # the ablations have a table of their own
+FIGURES = "figures"
+PAPER_SEEDS = 4
+
+
+class Published(NamedTuple):
+    """A table of the paper: where its numbers are, what it is called, what they are of."""
+
+    name: str
+    title: str
+    series: str
+    note: str
+
+
+TELEMETRY = Published(
+    "telemetry", "Table 1: telemetry", "1",
+    "The paper's stream is not public and its ± is over four fits on one stream; ours is over "
+    "generated drives, each with a fit of its own: compare the order of detectors, not levels.",
+)  # fmt: skip
+TSB_AD = Published(
+    "tsb_ad_m", "Table 2: TSB-AD, multivariate", "180",
+    "The paper's figures are of all 180 evaluation series, ours of those at hand: compare the "
+    "order of detectors, not levels. Seeds of a series are averaged first.",
+)  # fmt: skip
+
+
+def telemetry_paper_table(rows: Iterable[Row]) -> Table:
+    """Return the paper's Table 1 with our lines under each of its own."""
+    return _table(rows, TELEMETRY)
+
+
+def tsb_ad_paper_table(rows: Iterable[Row]) -> Table:
+    """Return the paper's Table 2 with our lines under each of its own."""
+    return _table(rows, TSB_AD)
+
+
+def _table(rows: Iterable[Row], source: Published) -> Table:
+    kept = check_rows(rows)
+    published = paper_scores(source.name)
+    naming = line_names(kept)
+    grids = {metric: collect(kept, metric=metric) for metric in PAPER_METRICS}
+    found = {metric: {s.name: s for s in summarise_grid(g)} for metric, g in grids.items()}
+    count = len(grids["VUS-PR"].series)
+    spreads = {key: _over_seeds(kept, *key) for key in naming}
+    several = any(spread.shared for spread in spreads.values())
+    lines: list[Line] = []
+    for detector in _order(published, [label for label, _ in naming]):
+        if detector in published:
+            lines.append(_paper_line(detector, published, source.series, several))
+        ours = [protocol for protocol in PROTOCOLS if (detector, protocol) in naming]
+        for protocol in ours:
+            name = naming[detector, protocol]
+            rival = naming.get((OURS, protocol), "")
+            summaries = [found[metric][name] for metric in PAPER_METRICS]
+            spread = spreads[detector, protocol]
+            lines.append(
+                (
+                    detector, f"ours, {protocol}", *(_cell(s, count) for s in summaries),
+                    None if detector == OURS else mean_difference(grids["VUS-PR"], name, rival),
+                    f"{found['VUS-PR'][name].series} of {count}", spread.seeds,
+                    *([spread.std] if several else []),
+                )
+            )  # fmt: skip
+        if not ours:
+            blank = [None] * (len(PAPER_METRICS) + 1)
+            last = [None] * (1 + several)
+            lines.append((detector, "ours, not run", *blank, f"0 of {count}", *last))
+    return Table(
+        title=f"{source.title}, the paper's and ours: mean ± standard deviation",
+        columns=(
+            DETECTOR, Column(heading=FIGURES, style="text"),
+            *(Column(heading=name, style="spread", best="max") for name in PAPER_METRICS),
+            Column(heading=f"VUS-PR to {OURS}", style="signed"),
+            Column(heading="series", style="text"), Column(heading="seeds", style="count"),
+            *([Column(heading="VUS-PR ± over seeds")] if several else []),
+        ),
+        rows=tuple(lines),
+        notes=(
+            grids["VUS-PR"].setting,
+            source.note,
+            *_agreement(found["VUS-PR"], naming, published, count),
+            *_partial_note(lines, count),
+            *note_gaps([s for s in found["VUS-PR"].values() if s.failed]),
+        ),
+        among=FIGURES,
+    )  # fmt: skip
+
+
+def _order(published: Mapping[str, object], labels: Iterable[str]) -> list[str]:
+    """Return the paper's detectors in its order, then other ones, AxonAD last."""
+    registered = [entry.name for entry in list_detectors() if entry.name != VARIANTS]
+    every = dict.fromkeys([*published, *sorted(labels), *registered])
+    return [name for name in every if name != OURS] + [OURS]
+
+
+def _paper_line(
+    detector: str, published: Mapping[str, Mapping[str, Spread]], series: str, several: bool
+) -> Line:
+    values = published[detector]
+    cells = [Cell(values[name].mean, (values[name].std,)) for name in PAPER_METRICS]
+    difference = values["VUS-PR"].mean - published[OURS]["VUS-PR"].mean
+    behind = None if detector == OURS else difference
+    return detector, "paper", *cells, behind, series, PAPER_SEEDS, *([None] if several else [])
+
+
+def _cell(summary: Summary, count: int) -> Cell:
+    whole = summary.series == count
+    mark = "" if whole or not summary.series else PARTIAL
+    return Cell(summary.mean, (summary.std,), mark=mark, ranked=whole)
+
+
+class _Spread(NamedTuple):
+    seeds: int
+    shared: bool  # several seeds on the same series
+    std: float | None
+
+
+def _over_seeds(rows: Sequence[Row], label: str, protocol: str) -> _Spread:
+    """Return how many seeds a line has, and what they change of its mean VUS-PR."""
+    runs: Runs = {}
+    for row in rows:
+        value = row.value("VUS-PR") if row.is_ok else None
+        if (row.label, row.protocol) == (label, protocol) and value is not None:
+            runs.setdefault(row.seed, {})[row.series] = value
+    named = [series for found in runs.values() for series in found]
+    shared = len(set(named)) < len(named)
+    kept = common_runs([runs]) if shared else {}
+    std = float(seed_means(runs, kept).std(ddof=1)) if len(kept) > 1 else None
+    return _Spread(len(runs), shared, std)
+
+
+def _agreement(
+    found: Mapping[str, Summary],
+    naming: Mapping[tuple[str, str], str],
+    published: Mapping[str, Mapping[str, Spread]],
+    count: int,
+) -> list[str]:
+    """Say how far the order of detectors is the paper's, by protocol."""
+    notes = []
+    for protocol in PROTOCOLS:
+        both = [
+            (published[label]["VUS-PR"].mean, found[name].mean)
+            for (label, of), name in naming.items()
+            if of == protocol and label in published and found[name].series == count
+        ]
+        if len(both) > 2:
+            rank = spearman(*np.array(both).T)
+            notes.append(
+                f"Order by VUS-PR, the paper's against ours ({protocol}), {len(both)} detectors "
+                f"with all series: Spearman {rank:.2f}."
+            )
+    return notes
+
+
+def _partial_note(lines: Sequence[Line], count: int) -> list[str]:
+    if not any(isinstance(cell, Cell) and cell.mark for line in lines for cell in line):
+        return []
+    return [
+        f"{PARTIAL} not over all {count} series: not comparable with the other lines and never the "
+        f"best; the difference to {OURS} is over the series both have."
+    ]
+
+
+def complete_rows(rows: Iterable[Row], *, metric: str) -> tuple[list[Row], list[str]]:
+    """Return the rows of lines that have a metric on every series, and the names of the others."""
+    kept = check_rows(rows)
+    grid: Grid = collect(kept, metric=metric)
+    naming = line_names(kept)
+    lacking = {n for n, v in zip(grid.names, grid.values, strict=True) if np.isnan(v).any()}
+    whole = [row for row in kept if naming[row.label, row.protocol] not in lacking]
+    return whole, sorted(lacking)

@@ -1,0 +1,1 @@
+"""What every torch network needs to run: device, seed, threads, CUDA graphs, windows."""

@@ -1,0 +1,99 @@
+"""The network made for scoring against the network itself, computed in full."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from axonad.fast.cpu.attention import AT_ONCE, attend
+from axonad.fast.cpu.buffers import Buffers
+from axonad.fast.cpu.folding import slide
+from axonad.fast.cpu.forward import ScoringNet
+from tests.model.test_net import make_net
+
+
+def make_series(net, windows=5, seed=1, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(seed)
+    rows = net.config.window + windows - 1
+    return torch.randn(rows, net.config.channels, generator=generator, dtype=dtype)
+
+
+def both(net, series):
+    """Outputs of the network for scoring, and of the network in full, cut to the scored steps."""
+    windows = len(series) - net.config.window + 1
+    scoring = ScoringNet(net)
+    fast = scoring.windows(scoring.rows(series), first=0, count=windows, buffers=Buffers(series))
+    with torch.no_grad():
+        full = net(slide(series, first=0, windows=windows, steps=net.config.window))
+    last = slice(-net.config.scored_steps, None)
+    return fast, full._replace(predicted=full.predicted[:, :, last], target=full.target[:, :, last])
+
+
+def agree(fast, full, tolerance=1e-5):
+    for name, part in fast._asdict().items():
+        expected = getattr(full, name)
+        assert part.shape == expected.shape
+        torch.testing.assert_close(part, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("window", [4, 20, 60])
+@pytest.mark.parametrize(("horizon", "tail"), [(0, 1), (1, 10), (3, 4), (1, 60), (2, 2)])
+@pytest.mark.parametrize("dilations", [(1,), (1, 2, 4, 8), (5, 3), (2, 2)])
+def test_equals_the_full_network(window, horizon, tail, dilations):
+    net = make_net(window=window, horizon=horizon, tail=min(tail, window), dilations=dilations)
+    agree(*both(net, make_series(net)))
+
+
+@pytest.mark.parametrize(("channels", "d_model", "heads"), [(1, 8, 1), (9, 8, 4), (40, 16, 2)])
+def test_equals_the_full_network_whatever_its_width(channels, d_model, heads):
+    net = make_net(channels=channels, d_model=d_model, heads=heads)
+    agree(*both(net, make_series(net)))
+
+
+def test_equals_the_full_network_to_twelve_digits_in_double():
+    """What is multiplied out beforehand is algebra, not an approximation."""
+    net = make_net().double()
+    agree(*both(net, make_series(net, dtype=torch.float64)), tolerance=1e-11)
+
+
+def test_the_size_of_the_paper():
+    net = make_net(channels=19, window=100, d_model=128, heads=8, tail=10, dilations=(1, 2, 4, 8))
+    agree(*both(net, make_series(net)))
+
+
+def test_any_part_of_the_windows_alone():
+    net = make_net()
+    series = make_series(net, windows=9)
+    scoring, buffers = ScoringNet(net), Buffers(series)
+    rows = scoring.rows(series)
+    whole = scoring.windows(rows, first=0, count=9, buffers=Buffers(series))
+    for first, count in ((0, 4), (4, 4), (8, 1)):
+        part = scoring.windows(rows, first=first, count=count, buffers=buffers)
+        agree(part, type(part)(*(output[first : first + count] for output in whole)))
+
+
+def test_rows_that_all_but_cancel_the_position():
+    """σ near zero: what is left of two large sums must not be their rounding."""
+    net = make_net(channels=8, d_model=8, heads=2)
+    with torch.no_grad():
+        net.online.embed.weight.copy_(torch.eye(8))
+        net.online.embed.bias.zero_()
+        net.online.position.copy_(100 * torch.randn(net.config.window, 8))
+    series = -net.online.position.detach() + 0.1 * torch.randn(net.config.window, 8)
+    agree(*both(net, series), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 1e3, -1e3])
+def test_attention_with_logits_of_any_size(size):
+    torch.manual_seed(0)
+    heads = AT_ONCE + 3
+    q, k, v = torch.randn(3, heads, 2, 5, 4).unbind()
+    k = k.abs() if size < 0 else k
+    q = q.abs() * size if size < 0 else q * size
+    found = torch.empty_like(v)
+    attend(q, k, v, buffers=Buffers(q), out=found)
+    logits = (q.double() @ k.double().transpose(2, 3)) * math.log(2)
+    expected = torch.softmax(logits, -1) @ v.double()
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from axonad.fast.passes import CPU_PASS, FEW, run_passes
+from tests.model.test_net import make_net
+
+
+def run(net, series, batch_size):
+    """Reconstruction and target queries of all windows, and how often each window came."""
+    windows = len(series) - net.config.window + 1
+    found = torch.zeros(windows, net.config.window, series.shape[1])
+    times = torch.zeros(windows)
+
+    def take(first, output, x):
+        part = slice(first, first + len(x))
+        torch.testing.assert_close(x, series.unfold(0, net.config.window, 1).mT[part])
+        found[part] = output.reconstruction
+        times[part] += 1
+
+    with torch.no_grad():
+        run_passes(net, series, batch_size=batch_size, take=take)
+    assert (times == 1).all()
+    return found
+
+
+@pytest.mark.parametrize("windows", [1, FEW, FEW + 1, CPU_PASS + 1, 3 * CPU_PASS])
+@pytest.mark.parametrize("batch_size", [1, 7, CPU_PASS + 3, 1000])
+def test_every_window_comes_once_and_right(windows, batch_size):
+    net = make_net()
+    series = torch.randn(net.config.window + windows - 1, 3)
+    with torch.no_grad():
+        expected = net(series.unfold(0, net.config.window, 1).mT).reconstruction
+    torch.testing.assert_close(run(net, series, batch_size), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_the_same_bits_however_many_threads():
+    net = make_net()
+    series = torch.randn(200, 3)
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 2):
+            torch.set_num_threads(threads)
+            found.append(run(net, series, 32))
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[1], found[2])

@@ -1,0 +1,219 @@
+"""The exported graph against the detector it came from."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import axonad
+import onnx
+from axonad import AxonAD, StreamScorer
+from axonad.errors import ConfigError, FileError, MissingDependencyError, NotFittedError
+from axonad.onnx.file import ONNX_TERMS
+from axonad.score.terms import TERMS
+from tests.conftest import ROOT, SMALL, waves
+
+
+def windows_of(X, length):
+    """Every window (n, T, F) of a series, one after another."""
+    return np.stack([X[i : i + length] for i in range(len(X) - length + 1)])
+
+
+def run(path, windows):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options)
+    names = [value.name for value in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"window": windows}), strict=True))
+
+
+def assert_close(found, expected):
+    assert found.shape == expected.shape
+    np.testing.assert_array_less(np.abs(found - expected) / np.maximum(1, np.abs(expected)), 1e-4)
+
+
+def assert_same_scores(detector, X, path):
+    """Hold all outputs against the detector's own."""
+    detector.export_onnx(path)
+    found = run(path, windows_of(X, detector.window))
+    score, parts, blame = detector.set_params(align="end")._explain(X, blame=True)
+    expected = {"score": score, **parts, "channels": blame}
+    assert list(found) == list(expected)
+    for name, values in expected.items():
+        assert_close(found[name], values[detector.window - 1 :])
+
+
+def strange(rows, channels):
+    """Waves with a loud and a quiet fault."""
+    X = waves(rows, channels, seed=3)
+    X[rows // 3 : rows // 3 + 9, 0] += 40
+    X[rows // 2 : rows // 2 + 9, -1] = X[rows // 2, -1]
+    return X
+
+
+@pytest.mark.parametrize(
+    ("channels", "changes"),
+    [
+        (3, {}),
+        (1, {}),
+        (12, {"heads": 4}),
+        (3, {"scaling": "train"}),
+        (3, {"horizon": 0}),
+        (3, {"horizon": 15}),
+        (3, {"tail": 16}),
+        (3, {"tail": 16, "horizon": 0}),
+        (3, {"horizon": 6, "dilations": (1, 2, 4, 8, 16)}),
+        (2, {"dilations": (3,), "heads": 1}),
+        (2, {"window": 60, "dilations": (1, 2), "horizon": 5}),
+        (2, {"window": 2, "tail": 1, "d_model": 4, "dilations": (1,)}),
+        (2, {"window": 2, "tail": 2, "d_model": 2, "heads": 2, "horizon": 0}),
+    ],
+)
+def test_every_shape_scores_as_the_detector(tmp_path, channels, changes):
+    detector = AxonAD(**{**SMALL, **changes}).fit(waves(300, channels))
+    assert_same_scores(detector, strange(150, channels), tmp_path / "model.onnx")
+
+
+def test_offsets_of_a_million_do_not_cost_digits(tmp_path):
+    """A position in metres, a counter: their movement is far below what a float32 resolves."""
+    offset, unit = np.array([1e6, -3e8, 0]), np.array([0.1, 1, 1e-6])
+    detector = AxonAD(**SMALL).fit(waves(300) * unit + offset)
+    assert_same_scores(detector, strange(150, 3) * unit + offset, tmp_path / "model.onnx")
+
+
+def test_channels_that_never_moved_and_extremes(tmp_path):
+    train, X = waves(300), strange(150, 3)
+    train[:, 1] = X[:, 1] = 7
+    detector = AxonAD(**SMALL).fit(train)
+    X[60, 1], X[80, 0], X[100, 2] = 8, 1e30, -1e120
+    assert_same_scores(detector, X, tmp_path / "model.onnx")
+    detector = AxonAD(**SMALL, scaling="train").fit(train)
+    assert_same_scores(detector, X, tmp_path / "train.onnx")
+
+
+def test_batches_of_any_size_give_the_same(fitted, tmp_path):
+    fitted.export_onnx(tmp_path / "m.onnx")
+    windows = windows_of(strange(80, 3), fitted.window)
+    whole = run(tmp_path / "m.onnx", windows)["score"]
+    for size in (1, 2, 33):
+        assert_close(run(tmp_path / "m.onnx", windows[:size])["score"], whole[:size])
+
+
+def test_the_file_is_whole_valid_and_repeatable(fitted, tmp_path):
+    fitted.export_onnx(tmp_path / "deep" / "a.onnx")
+    fitted.export_onnx(tmp_path / "b.onnx")
+    fitted.save(tmp_path / "saved")
+    axonad.load(tmp_path / "saved").export_onnx(tmp_path / "c.onnx")
+    data = (tmp_path / "deep" / "a.onnx").read_bytes()
+    assert data == (tmp_path / "b.onnx").read_bytes() == (tmp_path / "c.onnx").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.onnx", "c.onnx", "deep", "saved"]
+    model = onnx.load(tmp_path / "b.onnx", load_external_data=False)
+    onnx.checker.check_model(model, full_check=True)
+    assert not any(tensor.external_data for tensor in model.graph.initializer)
+    assert [entry.version for entry in model.opset_import] == [17]
+    assert str(ROOT).encode() not in data
+
+
+def test_metadata_tells_what_a_reader_needs(fitted, tmp_path):
+    fitted.export_onnx(tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    facts = session.get_modelmeta().custom_metadata_map
+    assert facts["kind"] == "axonad-onnx"
+    assert facts["format"] == "1"
+    assert facts["axonad"] == axonad.__version__
+    assert json.loads(facts["channels"]) == ["speed", "yaw_rate", "torque"]
+    assert (facts["channel_count"], facts["window"], facts["scaling"]) == ("3", "16", "soft")
+    assert float(facts["threshold"]) == fitted.threshold_
+    assert json.loads(facts["center"]) == fitted._scaler.center.tolist()
+    assert json.loads(facts["unit"]) == fitted._scaler.unit.tolist()
+    assert json.loads(facts["params"])["d_model"] == 16
+    assert facts["fingerprint"] == fitted.fingerprint
+    assert session.get_inputs()[0].shape == ["batch", 16, 3]
+
+
+def test_a_model_without_names_says_so(tmp_path):
+    AxonAD(**SMALL).fit(waves(200)).export_onnx(tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    assert session.get_modelmeta().custom_metadata_map["channels"] == "null"
+
+
+def test_every_term_of_the_score_is_in_the_graph():
+    assert list(ONNX_TERMS) == list(TERMS)
+
+
+def test_refusals(fitted, tmp_path, monkeypatch):
+    path = tmp_path / "m.onnx"
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        AxonAD().export_onnx(path)
+    with pytest.raises(ConfigError, match=r"cannot be exported; fit with scaling='soft'"):
+        AxonAD.paper(**SMALL).fit(waves(200)).export_onnx(path)
+    path.write_text("mine")
+    with pytest.raises(FileError, match=r"m.onnx already exists; .* pass overwrite=True"):
+        fitted.export_onnx(path)
+    assert path.read_text() == "mine"
+    with pytest.raises(FileError, match="cannot write"):
+        fitted.export_onnx(tmp_path, overwrite=True)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[onnx\]'"):
+        fitted.export_onnx(path, overwrite=True)
+    monkeypatch.setattr("axonad.onnx.file.LARGEST", 100)
+    with pytest.raises(ConfigError, match="too many for one ONNX file"):
+        fitted.export_onnx(path, overwrite=True)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("m.onnx", "mine")]
+
+
+def test_overwrite_replaces(fitted, tmp_path):
+    (tmp_path / "m.onnx").write_text("old")
+    fitted.export_onnx(tmp_path / "m.onnx", overwrite=True)
+    assert len(run(tmp_path / "m.onnx", waves(16)[None])["score"]) == 1
+
+
+def example(*words):
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, str(ROOT / "examples" / "onnx_scorer.py"), *map(str, words)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_the_example_scores_as_the_live_scorer(fitted, tmp_path):
+    import pandas as pd
+
+    X = strange(90, 3)
+    X[40, 1] = np.nan  # held
+    X[60:64, 2] = np.nan  # two held, two refused: the window starts anew
+    frame = pd.DataFrame(X, columns=["speed", "yaw_rate", "torque"])
+    frame[["torque", "speed", "yaw_rate"]].assign(note="x").to_csv(tmp_path / "x.csv")
+    fitted.export_onnx(tmp_path / "m.onnx")
+    code, lines, err = example(tmp_path / "m.onnx", tmp_path / "x.csv", "--hold-limit", "2")
+    assert (code, err) == (0, "")
+    live, expected = StreamScorer(fitted, hold_limit=2), []
+    for row in X:
+        try:
+            expected.append(live.push(row))
+        except axonad.AxonADError:
+            expected.append(None)
+    expected = [result for result in expected if result is not None]
+    assert [line["step"] for line in lines] == [result.step for result in expected]
+    assert [line["alarm"] for line in lines] == [result.alarm for result in expected]
+    assert_close(
+        np.array([[line["score"], line["d_rec"], line["d_q"]] for line in lines]),
+        np.array([[result.score, *result.components.values()] for result in expected]),
+    )
+
+
+def test_the_example_needs_neither_torch_nor_axonad_and_names_what_lacks(fitted, tmp_path):
+    text = (ROOT / "examples" / "onnx_scorer.py").read_text()
+    imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
+    assert imported - sys.stdlib_module_names == {"numpy", "onnxruntime"}
+    fitted.export_onnx(tmp_path / "m.onnx")
+    (tmp_path / "x.csv").write_text("speed,torque\n1,2\n")
+    code, lines, err = example(tmp_path / "m.onnx", tmp_path / "x.csv")
+    assert code == 1
+    assert (lines, err) == ([], f"{tmp_path / 'x.csv'} lacks channels of the model: yaw_rate\n")

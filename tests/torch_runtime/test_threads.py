@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+from axonad.torch_runtime.threads import one_thread, share_out
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_every_item_is_worked_on_once(threads, grad):
+    done, seen = [], set()
+
+    def work(items):
+        for item in items:
+            assert torch.get_num_threads() == 1
+            assert torch.is_grad_enabled() == grad
+            seen.add(threading.get_ident())
+            done.append(item)
+
+    with torch.set_grad_enabled(grad):
+        share_out(range(20), work)
+    assert sorted(done) == list(range(20))
+    assert len(seen) <= threads
+    assert torch.get_num_threads() == threads
+    assert torch.is_grad_enabled()
+
+
+def test_an_error_reaches_the_caller(threads):
+    def work(items):
+        for item in items:
+            raise ValueError(f"item {item}")
+
+    with pytest.raises(ValueError, match="item"):
+        share_out(range(5), work)
+    assert torch.get_num_threads() == threads
+
+
+def test_threads_come_back_after_one_thread(threads):
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == threads
