@@ -6,7 +6,7 @@ The only module that knows both the contract and the network.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,26 +14,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from axonad.config import check_bool, check_choice, check_float, check_int, check_ints
+from axonad.config import check_choice, check_float, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
-from axonad.errors import ConfigError
-from axonad.fast.choose import train_net
-from axonad.fast.cpu.live import LiveNet
-from axonad.fast.cpu.live_windows import KeptWindows
-from axonad.live_windows import LiveWindows
+from axonad.fast.choose import run_windows, train_net
+from axonad.fast.cpu.live import KeptWindows, LiveNet
+from axonad.live_windows import LiveWindows, Scored
 from axonad.model.config import NetConfig
-from axonad.model.net import AxonNet, check_shapes
+from axonad.model.net import AxonNet
 from axonad.modelfile import Arrays
-from axonad.paper.variant_net import make_net
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, window_terms
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
+from axonad.torch_runtime.training_params import (
+    check_training_params,
+    count_training_rows,
+    select_fields,
+)
+from axonad.torch_runtime.weights import restore_net, weights_to_arrays
 from axonad.train.loop import History, TrainConfig
 
 SCORE_BATCH = 256  # windows scored at a time
@@ -123,81 +126,95 @@ class AxonAD(Detector):
         return self.window
 
     @property
-    def is_causal(self) -> bool:
-        """Whether a window's score depends on that window and the training series alone."""
-        return self.scaling != "array"
+    def why_not_causal(self) -> str:
+        """Why a score depends on rows after its window; empty unless ``scaling="array"``."""
+        if self.scaling == "array":
+            return "its scaling needs the whole series; fit it with scaling='soft'"
+        return ""
 
     # -- fitting -----------------------------------------------------------------------------
 
     @learning()
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
-        trained: Trained = vars(self).pop("_trained", None) or self._train(X, names)
+        return self.finish_fit(X, self.train(X, names))
+
+    def finish_fit(self, X: Matrix, trained: Trained) -> NDArray[np.float64] | None:
+        """Adopt a trained network: set scales and units from its terms; return training scores."""
         self._scaler, net, self.training_ = trained
-        self._net = net.eval().requires_grad_(False)
-        train_rows = self._split(len(X))
-        if self.is_causal:  # train part and validation part share one scale: score both at once
+        self.net_ = net.eval().requires_grad_(False)
+        train_rows = self.count_training_rows(len(X))
+        if self.is_causal:  # train and validation part share one scale, so one pass scores both
             found = self._terms(X, channels=True)
         else:
             found = self._terms(X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
-        self._scales = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
+        self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = RobustScale.fit(found.channels[:inside])
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
-    def _train(self, X: Matrix, names: Names) -> Trained:
-        """Return scaler, trained network and history; nothing of the detector changes."""
+    def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
+        """Return scaler, trained network and history; the detector itself does not change.
+
+        ``show`` overrides ``verbose``.
+        """
         device = resolve_device(self.device)
         with seeded(self.seed, device):
-            scaler, net, series, held_out = self._untrained(X, names, device)
+            scaler, net, series, held_out = self.prepare(X, names, device)
             steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
-            with Progress("fitting", steps, show=self.verbose) as progress:
-                config = self._train_config()
+            show = self.verbose if show is None else show
+            with Progress("fitting", steps, show=show) as progress:
+                config = self.train_config()
                 history = train_net(net, series, held_out, config, progress, seed=self.seed)
         return scaler, net, history
 
-    def _untrained(
+    def prepare(
         self, X: Matrix, names: Names, device: torch.device
     ) -> tuple[Scaler, AxonNet, torch.Tensor, torch.Tensor | None]:
-        """Return scaler, network, training and validation series, the latter scaled."""
-        scaler, rows = fit_scaler(X, self.scaling, names), self._split(len(X))
-        net = make_net(self._net_config(X.shape[1])).to(device)
+        """Return scaler, untrained network, and the scaled training and validation series."""
+        scaler, rows = fit_scaler(X, self.scaling, names), self.count_training_rows(len(X))
+        net = self.make_net(X.shape[1]).to(device)
         series, rest = _tensor(scaler, X[:rows], device), X[rows:]
         held_out = _tensor(scaler, rest, device) if len(rest) >= self.window else None
         return scaler, net, series, held_out
 
-    def _split(self, rows: int) -> int:
-        """Return how many rows to train on; all of them if the first share is no longer than T."""
-        cut = int(rows * (1 - self.validation))
-        return cut if cut > self.window else rows
+    def count_training_rows(self, rows: int) -> int:
+        """Return how many of so many rows are trained on; the rest validates."""
+        return count_training_rows(rows, validation=self.validation, window=self.window)
 
-    def _net_config(self, channels: int) -> NetConfig:
-        return NetConfig(channels=channels, **self._fields_of(NetConfig))
+    def make_net(self, channels: int) -> AxonNet:
+        """Return an untrained network for so many channels."""
+        return AxonNet(self.net_config(channels))
 
-    def _train_config(self) -> TrainConfig:
-        return TrainConfig(**self._fields_of(TrainConfig))
+    def net_config(self, channels: int) -> NetConfig:
+        """Return the sizes of the network for so many channels."""
+        return NetConfig(channels=channels, **select_fields(NetConfig, self.get_params()))
 
-    def _fields_of(self, cls: type) -> dict[str, Any]:
-        """Return those of our parameters that are fields of the dataclass ``cls``."""
-        ours = self.get_params()
-        return {field.name: ours[field.name] for field in fields(cls) if field.name in ours}
+    def train_config(self) -> TrainConfig:
+        """Return how the network is trained."""
+        return TrainConfig(**select_fields(TrainConfig, self.get_params()))
+
+    def scaled(self, X: Matrix, device: torch.device) -> torch.Tensor:
+        """Return rows in the units the network sees, on a device."""
+        return _tensor(self._scaler, X, device)
 
     # -- scoring -----------------------------------------------------------------------------
 
     def _score(self, X: Matrix) -> NDArray[np.float64]:
         return self._aligned(self._score_ends(X)[0])
 
-    def _score_ends(self, X: Matrix) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    def _score_ends(self, X: Matrix) -> Scored:
         terms = self._standardise(self._terms(X))
         return combine(terms), terms
 
-    def _live(self, before: LiveWindows | None = None) -> LiveWindows | None:
-        source, net = vars(self).get("_tables", (None, None))  # shared by all streams
-        if source != (self._net, self.device):
-            net = LiveNet(self._net, resolve_device(self.device))
-            self._tables = (self._net, self.device), net
+    def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
+        """Return windows for streams, whose prepared network all streams of the detector share."""
+        source, net = vars(self).get("_live_net", (None, None))
+        if source != (self.net_, self.device):
+            net = LiveNet(self.net_, resolve_device(self.device))
+            self._live_net = (self.net_, self.device), net
         if isinstance(before, KeptWindows) and before.net is net:
             return before
-        return KeptWindows(net, self._scaler, self._scales)
+        return KeptWindows(net, self._scaler, self.scales_)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self._terms(X, channels=blame)
@@ -205,23 +222,23 @@ class AxonAD(Detector):
         channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
         return combine(terms), terms, channels
 
-    @torch.inference_mode(mode=False)  # the mode is a thread's own; passes run on several
+    @torch.inference_mode(mode=False)  # the mode is thread-local, and passes run on several threads
     def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
         device = resolve_device(self.device)
-        net = self._net.to(device)
+        net = self.net_.to(device)
         windows = count_windows(len(X), self.window)
         show = self.verbose and windows > 10 * SCORE_BATCH
         with Progress("scoring", windows, show=show) as progress:
             return window_terms(
                 net, _tensor(self._scaler, X, device), batch_size=SCORE_BATCH,
-                progress=progress, channels=channels, table=self._term_table(),
+                progress=progress, channels=channels, table=self._term_table(), run=run_windows,
             )  # fmt: skip
 
     def _term_table(self) -> Mapping[str, Term]:
         return TERMS
 
     def _standardise(self, found: WindowTerms) -> dict[str, NDArray[np.float64]]:
-        return {name: self._scales[name].apply(values) for name, values in found.terms.items()}
+        return {name: self.scales_[name].apply(values) for name, values in found.terms.items()}
 
     def _aligned(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return spread(values, window=self.window, align=self.align)
@@ -229,7 +246,7 @@ class AxonAD(Detector):
     # -- files -------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_tables"}
+        return {name: value for name, value in vars(self).items() if name != "_live_net"}
 
     def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted detector as one ONNX file that scores without torch.
@@ -241,59 +258,43 @@ class AxonAD(Detector):
         """
         from axonad.onnx.file import export_onnx
 
-        self._require_fitted()
-        config = self._net_config(self.n_features_in_)
+        self.check_fitted()
+        config = self.net_config(self.n_features_in_)
         export_onnx(self, path, state=self._state()[1], config=config, overwrite=overwrite)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        arrays = {f"net.{k}": v.cpu().numpy() for k, v in self._net.state_dict().items()}
+        arrays = weights_to_arrays(self.net_)
         arrays["scaler.center"] = self._scaler.center
         arrays["scaler.unit"] = self._scaler.unit
-        for name, scale in {**self._scales, "channels": self._channel_scale}.items():
+        for name, scale in {**self.scales_, "channels": self._channel_scale}.items():
             arrays[f"{name}.median"], arrays[f"{name}.spread"] = scale.median, scale.spread
         return {}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        with learning(), torch.random.fork_rng(devices=[]):  # weights are drawn and thrown away
-            net = make_net(self._net_config(self.n_features_in_))
-        weights = {
-            key.removeprefix("net."): torch.from_numpy(value)
-            for key, value in arrays.items()
-            if key.startswith("net.")
-        }
-        check_shapes(net, weights)
-        net.load_state_dict(weights)
-        self._net = net.eval().requires_grad_(False)
+        self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
         self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
         scales = {
             name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
             for name in (*self._term_table(), "channels")
         }
         self._channel_scale = scales.pop("channels")
-        self._scales = scales
+        self.scales_ = scales
 
     def _check_params(self) -> None:
         super()._check_params()
         check_int("window", self.window, low=2)
-        for name in ("d_model", "heads", "tail", "batch_size", "epochs", "patience"):
+        check_training_params(self)
+        for name in ("d_model", "heads", "tail"):
             check_int(name, getattr(self, name), low=1)
         check_int("horizon", self.horizon, low=0)
-        check_int("seed", self.seed, low=0, high=2**63 - 1)
         for name in ("mask_ratio", "block_fraction"):
             check_float(name, getattr(self, name), above=0, high=1)
         check_float("ema", self.ema, low=0, below=1)
         check_float("dropout", self.dropout, low=0, below=1)
-        check_float("lr", self.lr, above=0)
-        check_float("weight_decay", self.weight_decay, low=0)
-        check_float("validation", self.validation, low=0, below=1)
-        check_bool("restore_best", self.restore_best)
-        check_bool("verbose", self.verbose)
         check_choice("scaling", self.scaling, SCALINGS)
         check_choice("align", self.align, ALIGNMENTS)
-        if not isinstance(self.device, str):
-            raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
         check_ints("dilations", self.dilations)
-        self._net_config(channels=1)  # what must fit together: heads and width, horizon and window
+        self.net_config(channels=1)  # checks sizes against each other
 
 
 def _tensor(scaler: Scaler, X: Matrix, device: torch.device) -> torch.Tensor:

@@ -7,14 +7,13 @@ are never used.
 
 A detector is a keyword-only dataclass; its fields are its hyper-parameters. A new one writes
 ``_fit`` and ``_score``, and ``_state`` / ``_restore`` if it can be saved. Input is checked here,
-once, before any of them is called.
+once, before any of these is called.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,21 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import modelfile
-from axonad.config import check_choice, check_float, check_names, outlier_tags
+from axonad.config import check_choice, check_float, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
-from axonad.live_windows import LiveWindows
+from axonad.live_windows import LiveWindows, Scored
+from axonad.parameters import Parameters
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
 FORMAT = 1
 FILES = ("detector.json", "state.safetensors")
 KIND = "axonad-detector"
 Parts = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], NDArray[np.float64] | None]
+Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Detector(ABC):
+class Detector(Parameters, ABC):
     """Base of every detector: checks the input, keeps names and threshold, saves and loads.
 
     Parameters
@@ -54,24 +55,37 @@ class Detector(ABC):
     threshold: str = "pot"
 
     changeable: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that may change after ``fit``, because scoring reads them anew."""
+    """Parameters that may change after ``fit`` because scoring reads their current value."""
     parity: ClassVar[Mapping[str, Any]] = {}
-    """Parameters the parity protocol sets: what the published runs used where defaults differ."""
-
-    def __post_init__(self) -> None:
-        self._check_params()
+    """Parameters of the parity protocol: those of the published runs, if our defaults differ."""
 
     # -- the contract ------------------------------------------------------------------------
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn what normal looks like from ``X`` (time, channels) and return self.
 
-        ``y`` is there because scikit-learn pipelines pass it; it is never read.
+        ``y`` exists because scikit-learn pipelines pass it; it is ignored.
+        """
+        return self.fit_by(self._fit, *self.training_matrix(X))
+
+    def fit_by(self, learn: Learn, X: Matrix, names: Names) -> Self:
+        """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_matrix`.
+
+        If anything fails, an interrupt included, the detector stays as it was.
         """
         before = dict(vars(self))
         try:
-            self._fit_checked(*self._admitted(X))
-        except BaseException:  # whatever went wrong, an interrupt too: what was fitted stays
+            self._forget()
+            scores = learn(X, names)
+            self.n_features_in_ = X.shape[1]
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self._fitted_with = self.get_params()
+            self.decision_scores_ = self._finite(self._score(X) if scores is None else scores)
+            self.threshold_ = set_threshold(
+                self.decision_scores_, rule=self.threshold, rate=self.contamination
+            )
+        except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
@@ -90,57 +104,90 @@ class Detector(ABC):
         return self._explain(self._checked(X), blame=False)[1]
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
-        """Return the alarms in ``X`` as events: when, how strong, and the ``top`` channels."""
+        """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels."""
         return self.explain(X).events(gap=gap, top=top)
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
-        """Return scores, parts and, if asked, the channels to blame, from one pass over ``X``."""
+        """Return scores, components and, with ``blame``, a value per channel, in one pass."""
         scores, parts, channels = self._explain(self._checked(X), blame=blame)
-        return Explanation(self._finite(scores), parts, channels, self.threshold_, self._names)
+        return Explanation(
+            self._finite(scores), parts, channels, self.threshold_, self.channel_names
+        )
+
+    def score_ends(self, X: Matrix) -> Scored:
+        """Return score and components of each row of checked data that has its full history.
+
+        Each is the score of the window that ends at the row, as live streams need it.
+        """
+        scores, components = self._score_ends(X)
+        return self._finite(scores), components
+
+    def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
+        """Return an object that scores streams row by row, None if windows must be scored whole.
+
+        ``before`` is the object of an earlier call; it is returned again while it is still valid.
+        """
+        return None
 
     @property
     def labels_(self) -> NDArray[np.int8]:
         """0/1 for the training rows, as ``predict`` would say (PyOD's name for it)."""
-        self._require_fitted()
+        self.check_fitted()
         return (self.decision_scores_ > self.threshold_).astype(np.int8)
 
     @property
     def history(self) -> int:
-        """How many rows, the current one included, a score needs."""
+        """Number of rows a score needs, the current one included."""
         return 1
 
     @property
+    def why_not_causal(self) -> str:
+        """Why a score depends on rows after its window, and what to do; empty if it does not."""
+        return ""
+
+    @property
     def is_causal(self) -> bool:
-        """Whether the score of a full window depends on nothing behind that window."""
-        return True
+        """Whether the score of a full window depends on nothing after that window."""
+        return not self.why_not_causal
+
+    def check_causal(self, purpose: str) -> None:
+        """Raise ConfigError unless the detector is fitted and causal."""
+        self.check_fitted()
+        if why := self.why_not_causal:
+            name = type(self).__name__
+            raise ConfigError(f"{name} cannot {purpose} as it was fitted: {why}")
+
+    @property
+    def channel_names(self) -> Names:
+        """Names of the channels it was fitted on, None where they had none."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names.tolist())
 
     @property
     def fingerprint(self) -> str:
-        """A digest of what was learned and how; equal for a detector and its saved copy."""
-        self._require_fitted()
+        """A hash of parameters and learned state; equal for a detector and its saved copy."""
+        self.check_fitted()
         params = {k: v for k, v in self.get_params().items() if k not in self.changeable}
-        return modelfile.fingerprint([type(self).__name__, params, self._names], self._state()[1])
+        return modelfile.fingerprint(
+            [type(self).__name__, params, self.channel_names], self._state()[1]
+        )
 
     # -- what a detector writes --------------------------------------------------------------
 
     @abstractmethod
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
-        """Learn from checked data; return its scores if they are known by the way, else None."""
+        """Learn from checked data; return its scores if training yields them, else None."""
 
     @abstractmethod
     def _score(self, X: Matrix) -> NDArray[np.float64]:
         """Return one score per row of checked data."""
 
-    def _score_ends(self, X: Matrix) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """Return score and components of each row that has its full history, none behind it."""
+    def _score_ends(self, X: Matrix) -> Scored:
+        """Return score and components of each row that has its full history."""
         return self._score(X)[self.history - 1 :], {}
 
-    def _live(self, before: LiveWindows | None = None) -> LiveWindows | None:
-        """Return what scores streams row by row, ``before`` if still true; None: score windows."""
-        return None
-
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
-        """Return per row score, components and, if known and asked for, channels' strangeness."""
+        """Return per row the score, its components and, with ``blame``, a value per channel."""
         scores = self._score(X)
         return scores, {"score": scores}, None
 
@@ -149,41 +196,14 @@ class Detector(ABC):
         raise ConfigError(f"{type(self).__name__} cannot be saved")
 
     def _restore(self, values: Mapping[str, Any], arrays: modelfile.Arrays) -> None:
-        """Take back what ``_state`` returned; raise KeyError or ValueError on what does not fit."""
+        """Restore what ``_state`` returned; raise KeyError or ValueError if it does not fit."""
         raise ConfigError(f"{type(self).__name__} cannot be loaded")
 
     def _check_params(self) -> None:
-        """Refuse impossible parameters; subclasses add theirs."""
         check_float("contamination", self.contamination, above=0, below=0.5)
         check_choice("threshold", self.threshold, THRESHOLDS)
 
-    # -- scikit-learn's manners --------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all parameters by name (``deep`` is scikit-learn's and changes nothing here)."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters; all of them are checked before any is kept."""
-        check_names(type(self), params)
-        before = {name: getattr(self, name) for name in params}
-        try:
-            for name, value in params.items():
-                setattr(self, name, value)
-            self._check_params()
-        except Exception:
-            for name, value in before.items():
-                setattr(self, name, value)
-            raise
-        return self
-
-    def __repr__(self) -> str:
-        changed = (
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        )
-        return f"{type(self).__name__}({', '.join(changed)})"
+    # -- scikit-learn -------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
@@ -200,7 +220,7 @@ class Detector(ABC):
         """
         from axonad import __version__
 
-        self._require_fitted()
+        self.check_fitted()
         values, arrays = self._state()
         document = {
             "kind": KIND,
@@ -208,7 +228,7 @@ class Detector(ABC):
             "axonad": __version__,
             "detector": type(self).__name__,
             "params": self.get_params(),
-            "channels": None if self._names is None else list(self._names),
+            "channels": None if self.channel_names is None else list(self.channel_names),
             "channel_count": self.n_features_in_,
             "threshold": self.threshold_,
             "state": values,
@@ -216,8 +236,8 @@ class Detector(ABC):
         arrays = {**arrays, "training_scores": self.decision_scores_}
         modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=overwrite)
 
-    def _load(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
-        """Take back a saved document; a missing or misshapen entry raises KeyError or the like."""
+    def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
+        """Restore a saved document; raise KeyError, TypeError or ValueError if it does not fit."""
         channels = document["channels"]
         self.n_features_in_ = int(document["channel_count"])
         if channels is not None:
@@ -232,13 +252,8 @@ class Detector(ABC):
 
     # -- checks ------------------------------------------------------------------------------
 
-    @property
-    def _names(self) -> Names:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(names.tolist())
-
-    def _admitted(self, X: Any) -> tuple[Matrix, Names]:
-        """Return ``X`` as a matrix to learn from, and its names, or refuse it."""
+    def training_matrix(self, X: Any) -> tuple[Matrix, Names]:
+        """Return ``X`` as a matrix to learn from and its channel names, or raise InputError."""
         self._check_params()
         values, names = to_matrix(X)
         check_sound(values, names)
@@ -247,11 +262,13 @@ class Detector(ABC):
         return values, names
 
     def _checked(self, X: Any) -> Matrix:
-        """Return ``X`` as a matrix that fits the fitted detector, or refuse it."""
-        self._require_fitted()
+        """Return ``X`` as a matrix with the channels of training; raise InputError if unfit."""
+        self.check_fitted()
         values, names = to_matrix(X)
-        values = match_channels(values, names, expected=self._names, count=self.n_features_in_)
-        check_finite(values, self._names or names, purpose="X")
+        values = match_channels(
+            values, names, expected=self.channel_names, count=self.n_features_in_
+        )
+        check_finite(values, self.channel_names or names, purpose="X")
         self._check_rows(values, self.history)
         return values
 
@@ -262,7 +279,8 @@ class Detector(ABC):
                 f"X needs at least {history} rows"
             )
 
-    def _require_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise NotFittedError before ``fit``, ConfigError if a parameter changed since."""
         if not hasattr(self, "threshold_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(X) first")
         for name, value in self._fitted_with.items():
@@ -273,24 +291,12 @@ class Detector(ABC):
                     "set it back or call fit again"
                 )
 
-    def _fit_checked(self, X: Matrix, names: Names) -> None:
-        self._forget()
-        scores = self._fit(X, names)
-        self.n_features_in_ = X.shape[1]
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self._fitted_with = self.get_params()
-        self.decision_scores_ = self._finite(self._score(X) if scores is None else scores)
-        self.threshold_ = set_threshold(
-            self.decision_scores_, rule=self.threshold, rate=self.contamination
-        )
-
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") or name == "_fitted_with"]:
             delattr(self, name)
 
     def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Refuse to hand out scores that are not numbers."""
+        """Raise DivergedError if a score is NaN or infinite."""
         scores = np.asarray(scores, dtype=np.float64)
         if not np.isfinite(scores).all():
             raise DivergedError(

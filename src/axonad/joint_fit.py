@@ -17,10 +17,9 @@ from axonad.data.scaling import Scaler
 from axonad.data.series import Series
 from axonad.errors import AxonADError, FleetError, InputError
 from axonad.fast.gpu.feed import Member
-from axonad.fast.gpu.training import models_at_once, train_fleet
+from axonad.fast.gpu.training import models_at_once, train_stack
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.paper.variant_net import make_net
 from axonad.progress import Progress
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import generator, seeded
@@ -34,15 +33,15 @@ LISTED = 5  # failures named in the error's message
 def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]:
     """Fit each detector on its own series, all at once where they share a shape; return them.
 
-    Every detector ends as after its own ``fit``, up to the luck of its draws: dropout and shuffles
-    come from its own seed in another order. Detectors whose network, training and device agree (and
-    whose series have as many channels) are trained together, one launch for all of them; where
-    there is only one of a kind, or together would be slower, ``fit`` is called. Detectors that
-    differ in how they score alone, on equal series, are trained once.
+    Every detector ends up as after its own ``fit``, except that dropout and shuffling draw random
+    numbers of its seed in another order. Detectors with equal network, training parameters, device
+    and number of channels are trained as one stack, with one kernel launch for all of them. ``fit``
+    is called where a detector has no partner or a stack would be slower. Detectors that differ only
+    in how they score, on equal series, are trained once.
 
-    A series that cannot be used or a training that diverges stops nobody else: all others are
-    fitted, then a :class:`~axonad.errors.FleetError` tells which failed and why. A detector that
-    failed, or was not reached before an interrupt, is as it was before.
+    If a series cannot be used or a training diverges, all others are still fitted; then a
+    :class:`~axonad.errors.FleetError` says which failed and why. A detector that failed, or was not
+    reached before an interrupt, stays as it was.
 
     Parameters
     ----------
@@ -57,7 +56,7 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     jobs = []
     for place, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
-            values, names = detector._admitted(X)
+            values, names = detector.training_matrix(X)
             jobs.append(_Job(place, detector, X, values, names, resolve_device(detector.device)))
         except AxonADError as error:
             errors[place] = error
@@ -70,7 +69,7 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
 
 @dataclass(frozen=True)
 class _Job:
-    """One detector, what it was given to learn from, and others who would learn the same."""
+    """One detector, its training data, and its twins: detectors with equal training."""
 
     place: int
     detector: AxonAD
@@ -81,32 +80,32 @@ class _Job:
     twins: list[_Job] = field(default_factory=list)
 
     def lesson(self) -> tuple[object, ...]:
-        """Return all that decides which weights training ends with."""
+        """Return everything that determines the trained weights."""
         detector, shape = self.detector, self.values.shape
-        net = replace(detector._net_config(shape[1]), tail=1)  # the tail is for scoring alone
+        net = replace(detector.net_config(shape[1]), tail=1)  # the tail matters for scoring only
         content = hashlib.sha256(np.ascontiguousarray(self.values).data).digest()
         own = detector.seed, detector.scaling, detector.validation
-        how = type(detector)._train, type(detector)._untrained  # a subclass may have its own
-        order = self.values.flags.c_contiguous  # sums differ in their last digit
-        training = detector._train_config()
+        how = type(detector).train, type(detector).prepare  # a subclass may override them
+        order = self.values.flags.c_contiguous  # memory order changes how sums round
+        training = detector.train_config()
         return net, training, self.device, own, how, self.names, shape, order, content
 
     def prepare(self) -> tuple[Scaler, Member]:
-        """Return the scaler and what is to be trained, drawn as ``fit`` would."""
+        """Return the scaler and the untrained network with its data, as ``fit`` draws them."""
         seed = self.detector.seed
         with seeded(seed, self.device):
-            scaler, net, series, held_out = self.detector._untrained(
+            scaler, net, series, held_out = self.detector.prepare(
                 self.values, self.names, self.device
             )
             own = generator(seed, self.device)
         return scaler, Member(net=net, series=series, validation=held_out, generator=own)
 
     def failed(self, error: AxonADError) -> dict[int, AxonADError]:
-        """Return what became of everybody who waited for this training."""
+        """Return the error for this job and its twins."""
         return {job.place: error for job in (self, *self.twins)}
 
     def finish(self, trained: Trained) -> dict[int, AxonADError]:
-        """Let the detector's own ``fit`` do the rest, and that of its twins; return who failed."""
+        """Fit this detector and its twins with the trained network; return the errors by place."""
         scaler, net, history = trained
         errors = {}
         for job in (self, *self.twins):
@@ -118,26 +117,26 @@ class _Job:
         return errors
 
     def _copy(self, net: AxonNet) -> AxonNet:
-        """Return a network of this job's own shape with the weights of another."""
-        with seeded(self.detector.seed, self.device):  # what is drawn here is nobody's
-            own = make_net(self.detector._net_config(self.values.shape[1])).to(self.device)
+        """Return a network for this detector with the weights of another."""
+        with seeded(
+            self.detector.seed, self.device
+        ):  # drawn weights are overwritten; the RNG state stays as it was
+            own = self.detector.make_net(self.values.shape[1]).to(self.device)
         own.load_state_dict(net.state_dict())
         return own
 
     def _adopt(self, trained: Trained) -> None:
-        """Statistics, scores, threshold and names, by ``fit``."""
-        detector, shown = self.detector, self.detector.verbose
-        detector._trained = trained  # type: ignore[attr-defined]
-        detector.verbose = False  # one progress bar at a time
+        """Let the detector set its statistics, scores and threshold with the trained network."""
+        detector, verbose = self.detector, self.detector.verbose
+        detector.verbose = False  # the joint fit shows one progress bar for all
         try:
-            detector.fit(self.X)
+            detector.fit_by(lambda X, _: detector.finish_fit(X, trained), self.values, self.names)
         finally:
-            vars(detector).pop("_trained", None)
-            detector.verbose = shown
+            detector.verbose = verbose
 
 
 def _once(jobs: list[_Job]) -> list[_Job]:
-    """Return jobs of which no two learn the same; each knows its twins."""
+    """Return one job per distinct training; each knows its twins."""
     first: dict[tuple[object, ...], _Job] = {}
     for job in jobs:
         lead = first.setdefault(job.lesson(), job)
@@ -149,21 +148,12 @@ def _once(jobs: list[_Job]) -> list[_Job]:
 def _fit_alone(job: _Job) -> dict[int, AxonADError]:
     try:
         if job.twins:
-            return job.finish(_train_alone(job))
+            show = _wants_bar([job])
+            return job.finish(job.detector.train(job.values, job.names, show=show))
         job.detector.fit(job.X)
     except AxonADError as error:
         return job.failed(error)
     return {}
-
-
-def _train_alone(job: _Job) -> Trained:
-    """Train for all of them, with a progress bar if one of them wants it."""
-    detector, shown = job.detector, job.detector.verbose
-    detector.verbose = _wants_bar([job])
-    try:
-        return detector._train(job.values, job.names)
-    finally:
-        detector.verbose = shown
 
 
 def _wants_bar(jobs: list[_Job]) -> bool:
@@ -171,7 +161,7 @@ def _wants_bar(jobs: list[_Job]) -> bool:
 
 
 def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
-    """Train the jobs as one stack; finish each as soon as its training ends."""
+    """Train the jobs as one stack and finish each as soon as its training ends."""
     errors: dict[int, AxonADError] = {}
     ready: list[tuple[_Job, Scaler, Member]] = []
     for job in jobs:
@@ -181,26 +171,26 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
             errors |= job.failed(error)
     if not ready:
         return errors
-    config = jobs[0].detector._train_config()
+    config = jobs[0].detector.train_config()
     members = [member for _, _, member in ready]
     steps = config.epochs * sum(-(-member.windows // config.batch_size) for member in members)
     with Progress(f"fitting {len(members)} models", steps, show=_wants_bar(jobs)) as progress:
-        for place, history in train_fleet(members, config, progress):
+        for place, history in train_stack(members, config, progress):
             job, scaler, member = ready[place]
             errors |= job.finish((scaler, member.net, history))
     return errors
 
 
 def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
-    """Group jobs that can be trained together, in even parts that fit the device.
+    """Group jobs that can be trained together into equal parts that fit the device's memory.
 
-    Series of like length go together: their epochs end together, and are validated together.
+    Series of similar length are grouped: their epochs end, and are validated, at the same time.
     """
     groups: dict[tuple[NetConfig, TrainConfig, torch.device], list[_Job]] = {}
     for job in sorted(jobs, key=lambda job: len(job.values)):
         detector = job.detector
-        net = detector._net_config(job.values.shape[1])
-        groups.setdefault((net, detector._train_config(), job.device), []).append(job)
+        net = detector.net_config(job.values.shape[1])
+        groups.setdefault((net, detector.train_config(), job.device), []).append(job)
     for (net, training, device), group in groups.items():
         at_once = models_at_once(net, training.batch_size, device) if net.is_standard else 1
         parts = -(-len(group) // at_once)
@@ -210,7 +200,7 @@ def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
 
 
 def _listed(many: Any, name: str) -> list[Any]:
-    """Return ``many`` as a list; a single series or detector is none."""
+    """Return ``many`` as a list; reject a bare series or detector."""
     single = hasattr(many, "columns") or isinstance(many, (str, Series))
     single = single or (isinstance(many, np.ndarray) and many.ndim < 3)
     if single or not isinstance(many, Iterable):

@@ -1,4 +1,4 @@
-"""What a detector may offer to live streams: to keep their windows, and score them row by row."""
+"""The interface of a detector that scores live streams row by row."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from axonad.data.frames import Matrix
 
 Scored = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]
+"""Scores, and the components they are made of."""
 
 
 class LiveWindows(Protocol):
-    """The last rows of streams, each stream in a numbered slot, in whatever form scores faster."""
+    """The last rows of many streams, each in a numbered slot, in a form that is fast to score."""
 
     def load(self, slot: int, rows: Matrix) -> None:
-        """Begin anew in a slot with the rows of a full window."""
+        """Start a slot with the rows of a full window."""
 
-    def take(self, slots: Sequence[int], rows: Matrix) -> None:
-        """Add one row to each of some slots that were loaded; their oldest rows go."""
+    def append(self, slots: Sequence[int], rows: Matrix) -> None:
+        """Append one row to each of some loaded slots; their oldest rows are dropped."""
 
     def score(self, slots: Sequence[int]) -> Scored:
-        """Return score and components of each slot's window, as ``_score_ends`` would."""
+        """Return score and components of each slot's window, as ``score_ends`` would."""

@@ -124,7 +124,7 @@ def load(folder: str | os.PathLike[str]) -> Detector:
     path = Path(folder) / FILES[0]
     try:
         detector = make_detector(str(document["detector"]), **dict(document["params"]))
-        return detector._load(document, arrays)
+        return detector.load_state(document, arrays)
     except AxonADError as error:
         raise ModelFileError(f"{path} cannot be used: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:

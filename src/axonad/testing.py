@@ -196,8 +196,8 @@ def causal_claim_holds(make: Make) -> None:
     X = example(rows=200, seed=1)
     changed = X.copy()
     changed[150:] = 9.0
-    before = detector._score_ends(X)[0][: 150 - detector.history + 1]
-    after = detector._score_ends(changed)[0][: 150 - detector.history + 1]
+    before = detector.score_ends(X)[0][: 150 - detector.history + 1]
+    after = detector.score_ends(changed)[0][: 150 - detector.history + 1]
     _require(np.allclose(before, after, rtol=1e-5, atol=1e-5), "the future changed a causal score")
 
 
@@ -207,7 +207,7 @@ def stream_equals_batch(make: Make) -> None:
     if not detector.is_causal:
         return
     X = example(rows=detector.history + 20, seed=1)
-    expected = detector._score_ends(X)[0]
+    expected = detector.score_ends(X)[0]
     scorer = StreamScorer(detector)
     live = [result.score for row in X if (result := scorer.push(row)) is not None]
     _require(np.allclose(live, expected, rtol=1e-5, atol=1e-5), "live and batch scores differ")

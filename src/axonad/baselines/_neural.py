@@ -34,7 +34,6 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.errors import ConfigError
-from axonad.model.net import check_shapes
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
@@ -42,6 +41,7 @@ from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
+from axonad.torch_runtime.weights import check_shapes
 from axonad.torch_runtime.windows import gather_windows
 
 Scores = NDArray[np.float64]

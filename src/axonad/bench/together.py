@@ -83,7 +83,7 @@ def detect_together(jobs: Sequence[Job], folder: Path, *, device: str | None) ->
 
 def _is_standard(detector: AxonAD) -> bool:
     """Whether the network is the one stacks are made of; a variant's may be."""
-    return detector._net_config(channels=1).is_standard
+    return detector.net_config(channels=1).is_standard
 
 
 def _parts(jobs: Iterable[Job]) -> Generator[list[Job]]:

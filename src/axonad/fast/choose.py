@@ -1,15 +1,45 @@
-"""Training one network the way that suits its device."""
+"""Which engine trains and scores: the fastest that computes this network on this device.
+
+Every engine equals the plain functions ``train`` and ``run_windows`` within the tolerance stated in
+``docs/exactness.md``. Without this package the product would be complete and slower.
+"""
 
 from __future__ import annotations
 
 from torch import Tensor
 
+from axonad.data.windows import count_windows
+from axonad.fast.cpu.batch import run_on_cores
+from axonad.fast.cpu.training import block_step
+from axonad.fast.gpu.batch import run_on_gpu
 from axonad.fast.gpu.feed import Member
-from axonad.fast.gpu.training import train_fleet
-from axonad.model.net import AxonNet
+from axonad.fast.gpu.training import train_stack
+from axonad.model import net as plain
+from axonad.model.net import AxonNet, Consume
 from axonad.progress import Progress
 from axonad.torch_runtime.seed import generator
-from axonad.train.loop import History, TrainConfig, train
+from axonad.torch_runtime.threads import one_thread
+from axonad.train.loop import History, TrainConfig, plain_step, train
+
+FEW = 8  # up to this many windows, preparing a faster network costs more than it saves
+
+
+def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
+    """Call ``consume(first, output, x)`` for all windows of a series (n, F), a batch at a time.
+
+    On a CPU several threads call it, and what they hand over is valid until it returns.
+    """
+    device = series.device.type
+    if net.config.is_standard and device == "cuda":
+        run_on_gpu(net, series, consume=consume)
+    elif net.config.is_standard and device == "cpu":
+        if count_windows(len(series), net.config.window) > FEW:
+            run_on_cores(net, series, batch_size=batch_size, consume=consume)
+        else:
+            with one_thread():
+                plain.run_windows(net, series, batch_size=FEW, consume=consume)
+    else:
+        plain.run_windows(net, series, batch_size=batch_size, consume=consume)
 
 
 def train_net(
@@ -23,11 +53,12 @@ def train_net(
 ) -> History:
     """Train ``net`` in place and return the history; wrap the call in ``seeded``.
 
-    On CUDA it is a stack of one: starting kernels is the cost there, and a stack starts few, which
-    are recorded. Stacks are of the standard model alone.
+    On CUDA it is trained as a stack of one model, whose few kernel launches are recorded.
     """
-    if series.device.type != "cuda" or not net.config.is_standard:
-        return train(net, series, validation, config, progress)
-    member = Member(net, series, validation, generator(seed, series.device))
-    ((_, history),) = train_fleet([member], config, progress)
-    return history
+    device, is_standard = series.device, net.config.is_standard
+    if is_standard and device.type == "cuda":
+        member = Member(net, series, validation, generator(seed, device))
+        ((_, history),) = train_stack([member], config, progress)
+        return history
+    make_step = block_step if is_standard and device.type == "cpu" else plain_step
+    return train(net, series, validation, config, progress, make_step=make_step, run=run_windows)

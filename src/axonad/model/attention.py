@@ -10,7 +10,7 @@ from axonad.model.embedding import split_heads
 
 
 class Attention(nn.Module):
-    """Softmax attention with queries from outside; keys and values without bias, output with."""
+    """Softmax attention with given queries; keys and values without bias, output with bias."""
 
     def __init__(self, config: NetConfig) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The numbers that shape the network."""
+"""The sizes that define a network."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 from axonad.errors import ConfigError
 
-PREDICTS = (
-    "queries", "keys", "values", "hidden",
-    "attention-from-queries", "attention-from-queries-and-keys",
-)  # fmt: skip
-TRAINS = ("both", "reconstruction", "prediction")
-MAP_KEYS = ("past", "all")
+KERNEL = 3
+"""Taps of the predictor's convolutions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,39 +37,25 @@ class NetConfig:
 
     @property
     def scored_steps(self) -> int:
-        """How many last steps the query mismatch counts: min(k, T - s)."""
+        """Number of last steps that the query mismatch averages over: min(k, T - s)."""
         return min(self.tail, self.window - self.horizon)
 
     @property
-    def is_standard(self) -> bool:
-        """Whether this is the paper's model: all others are trained and scored the plain way.
+    def reach(self) -> int:
+        """Number of steps the predictor's convolutions see before the newest one they see."""
+        return (KERNEL - 1) * sum(self.dilations)
 
-        Whatever was made for speed (stacks on a card, folded weights, live windows, ONNX) knows
-        the standard model alone and asks here.
+    def layer_steps(self, steps: int) -> list[int]:
+        """Return how many last steps each convolution must compute to predict ``steps`` steps.
+
+        With dilations 1, 2, 4, 8 and ten steps: 38, 34, 26 and 10.
         """
-        return True
-
-
-@dataclass(frozen=True, kw_only=True)
-class VariantConfig(NetConfig):
-    """A network that predicts something else, or is trained otherwise (``variant.py``).
-
-    ``predicts`` is one of PREDICTS, ``trains`` which of the two losses count, ``detached`` whether
-    the predictor's gradient stops before the embedding, ``map_keys`` which keys attention maps
-    are compared on.
-    """
-
-    predicts: str
-    trains: str
-    detached: bool
-    map_keys: str
-
-    @property
-    def compares_maps(self) -> bool:
-        """Whether what is predicted are attention maps, compared by their divergence."""
-        return self.predicts.startswith("attention")
+        counts = [steps]
+        for dilation in self.dilations[:0:-1]:  # from the last layer to the second
+            counts.append(min(self.window, counts[-1] + (KERNEL - 1) * dilation))
+        return counts[::-1]
 
     @property
     def is_standard(self) -> bool:
-        """Never: the plain way is right for every variant."""
-        return False
+        """Whether this is the paper's model, the only one that ``fast/`` and ``onnx/`` compute."""
+        return True

@@ -1,4 +1,4 @@
-"""Embedding and queries: the part of the network that also exists as a target."""
+"""Embedding and queries, the part of the network that the EMA target copies."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ class QueryEncoder(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
         self.query = nn.Linear(config.d_model, config.d_model, bias=False)
 
-    def forward(self, x: Tensor, position: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return h (B, T, D), H (B, T, D) and q (B, N, T, d).
 
-        Every step stands for itself here, so the last steps of a window may come alone, or others
-        with their positions (B, T, D).
+        Steps do not mix here, so ``x`` may also hold only the last steps of a window.
         """
-        h = self.embed(x) + (self.position[-x.shape[1] :] if position is None else position)
+        h = self.embed(x) + self.position[-x.shape[1] :]
         H = self.norm(h)
         return h, H, split_heads(self.query(H), self.heads)

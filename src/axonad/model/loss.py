@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize
 
-from axonad.model.net import Output
+if TYPE_CHECKING:
+    from axonad.model.net import Output
 
 
 def query_distance(predicted: Tensor, target: Tensor) -> Tensor:
@@ -15,10 +18,9 @@ def query_distance(predicted: Tensor, target: Tensor) -> Tensor:
     return (1 - (a * b).sum(-1)).mean(1)
 
 
-def masked_query_loss(output: Output, mask: Tensor) -> Tensor:
-    """Return the query distance averaged over the masked steps; mask is (B, T)."""
-    distance = query_distance(output.predicted, output.target)
-    return (distance * mask).sum() / mask.sum()
+def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean of values (B, T) over the steps where the mask (B, T) is 1."""
+    return (values * mask).sum() / mask.sum()
 
 
 class WeightedLoss(nn.Module):
@@ -32,11 +34,12 @@ class WeightedLoss(nn.Module):
         self.log_variance = nn.Parameter(torch.zeros(2))
 
     def forward(self, output: Output, x: Tensor, mask: Tensor) -> Tensor:
-        """Return the scalar to minimise."""
-        return self.weigh(mse_loss(output.reconstruction, x), masked_query_loss(output, mask))
+        """Return the scalar to minimise; the mask (B, T) is 1 on the steps to predict."""
+        distance = query_distance(output.predicted, output.target)
+        return self.weigh(mse_loss(output.reconstruction, x), masked_mean(distance, mask))
 
     def weigh(self, reconstruction: Tensor, prediction: Tensor) -> Tensor:
-        """Return the weighted sum of two losses."""
+        """Return the weighted sum of the two losses."""
         parts = torch.stack([reconstruction, prediction])
         weighted: Tensor = ((-self.log_variance).exp() * parts + self.log_variance).sum()
         return weighted

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, relu
+from torch.nn.functional import relu
 
+from axonad.data.windows import count_windows
 from axonad.model.attention import Attention
 from axonad.model.config import NetConfig
 from axonad.model.embedding import QueryEncoder
+from axonad.model.loss import WeightedLoss
 from axonad.model.predictor import QueryPredictor
 from axonad.model.target import MomentumTarget
+from axonad.torch_runtime.windows import gather_windows
 
 
 class Output(NamedTuple):
-    """What one pass over a batch of windows gives; the queries of all steps or of the last ones."""
+    """What a forward pass gives for a batch of windows; queries of all steps or the last ones."""
 
     reconstruction: Tensor  # x̂  (B, T, F)
     predicted: Tensor  # q̂  (B, N, T, d)
-    target: Tensor  # q* (B, N, T, d), never with a gradient
+    target: Tensor  # q* (B, N, T, d), without gradient
+
+
+Consume = Callable[[int, Output, Tensor], None]
+"""Receives the number of a batch's first window, its output and its windows x (B, T, F)."""
 
 
 class AxonNet(nn.Module):
@@ -43,55 +50,35 @@ class AxonNet(nn.Module):
     def forward(self, x: Tensor, last: int | None = None) -> Output:
         """Return reconstruction, predicted queries and target queries of windows (B, T, F).
 
-        With ``last`` only the queries of that many last steps are computed: all a score needs.
+        With ``last``, only the queries of that many last steps are computed; a score needs no more.
         """
         h, H, q = self.online(x)
         seen = x if last is None else x[:, -last:]
-        return Output(self._decode(h, H, q), self.predictor(H, last), self.target(seen))
+        return Output(self.decode(h, H, q), self.predictor(H, last), self.target(seen))
 
-    def at_blocks(
-        self, x: Tensor, starts: Tensor, span: int, generator: torch.Generator | None = None
-    ) -> Output:
-        """Return what forward does, the queries on ``span`` steps from each window's start (B,).
-
-        A start must leave room before it for all the predictor sees: ``predictor.room`` steps.
-        Dropout is drawn from the generator.
-        """
-        h, H, q = self.online(x)
-        predicted = self.predictor.at_blocks(H, starts, span, generator)
-        h = h + self.attention(q, H)
-        z = relu(self.widen(self.norm(h)))
-        # Narrowing and head as one product: fewer channels than widths, so less to multiply.
-        both = self.head.weight @ self.narrow.weight
-        bias = self.head.weight @ self.narrow.bias + self.head.bias
-        reconstruction = linear(h, self.head.weight, bias) + linear(z, both)
-        return Output(reconstruction, predicted, self.target.at_blocks(x, starts, span))
-
-    def reconstruct(self, x: Tensor) -> Tensor:
-        """Return the reconstruction alone (B, T, F)."""
-        return self._decode(*self.online(x))
-
-    def follow(self) -> None:
-        """Let the target follow the weights; called after every optimiser step."""
-        self.target.update(self.online)
-
-    def _decode(self, h: Tensor, H: Tensor, q: Tensor) -> Tensor:
+    def decode(self, h: Tensor, H: Tensor, q: Tensor) -> Tensor:
+        """Return the reconstruction (B, T, F) from h, H (B, T, D) and q (B, N, T, d)."""
         h = h + self.attention(q, H)  # the residual stream is h, not its norm
         h = h + self.narrow(relu(self.widen(self.norm(h))))
         reconstruction: Tensor = self.head(h)
         return reconstruction
 
+    def make_loss(self) -> WeightedLoss:
+        """Return the training objective of this network."""
+        return WeightedLoss()
 
-def check_shapes(net: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Refuse weights that are not exactly those the network has, naming the first that differs."""
-    for name, expected in net.state_dict().items():
-        if name not in weights:
-            raise ValueError(f"weight {name!r} is missing")
-        if weights[name].shape != expected.shape:
-            shapes = tuple(weights[name].shape), tuple(expected.shape)
-            raise ValueError(
-                f"weight {name!r} has shape {shapes[0]}, the parameters say {shapes[1]}"
-            )
-    extra = sorted(set(weights) - set(net.state_dict()))
-    if extra:
-        raise ValueError(f"weight {extra[0]!r} is not part of the network")
+    def follow(self) -> None:
+        """Move the target towards the online encoder; called after every optimiser step."""
+        self.target.update(self.online)
+
+
+def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
+    """Call ``consume(first, output, x)`` for every batch of the windows of a series (n, F).
+
+    This is the plain pass that ``fast/choose.py`` replaces; it computes the queries a score needs.
+    """
+    window, last = net.config.window, net.config.scored_steps
+    starts = torch.arange(count_windows(len(series), window), device=series.device)
+    for first in range(0, len(starts), batch_size):
+        x = gather_windows(series, starts[first : first + batch_size], window)
+        consume(first, net(x, last=last), x)

@@ -1,4 +1,4 @@
-"""The target encoder: a slow copy of the query encoder that no gradient touches."""
+"""The target encoder: a slowly moving copy of the query encoder that receives no gradient."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ class MomentumTarget(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return target queries q* (B, N, T, d)."""
         q: Tensor = self.encoder(x)[2]
-        return q
-
-    @torch.no_grad()
-    def at_blocks(self, x: Tensor, starts: Tensor, span: int) -> Tensor:
-        """Return target queries (B, N, span, d) of the steps from each window's start (B,) on."""
-        steps = starts[:, None] + torch.arange(span, device=x.device)
-        rows = steps + x.shape[1] * torch.arange(len(x), device=x.device)[:, None]
-        q: Tensor = self.encoder(x.flatten(0, 1)[rows], self.encoder.position[steps])[2]
         return q
 
     @torch.no_grad()

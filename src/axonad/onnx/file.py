@@ -54,7 +54,7 @@ def describe(detector: Detector, state: Arrays) -> dict[str, str]:
     return {
         "axonad": __version__,
         "detector": type(detector).__name__,
-        "channels": json.dumps(detector._names, ensure_ascii=False),
+        "channels": json.dumps(detector.channel_names, ensure_ascii=False),
         "channel_count": str(detector.n_features_in_),
         "window": str(detector.history),
         "threshold": repr(float(detector.threshold_)),

@@ -25,7 +25,7 @@ from axonad.axon import SCORE_BATCH, AxonAD
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
 from axonad.errors import ConfigError, InputError
-from axonad.fast.passes import run_passes
+from axonad.fast.choose import run_windows
 from axonad.model.config import NetConfig
 from axonad.model.embedding import split_heads
 from axonad.model.net import AxonNet, Output
@@ -66,25 +66,25 @@ def probe(detector: AxonAD, X: Matrix) -> Probe:
     windows = count_windows(len(X), detector.window)
     found = {name: torch.empty(windows, device=series.device) for name in Probe.__annotations__}
 
-    def take(first: int, output: Output, x: Tensor) -> None:
+    def consume(first: int, output: Output, x: Tensor) -> None:
         part = slice(first, first + len(x))
         for name, values in _look(net, output, x).items():
             found[name][part] = values
 
     with torch.no_grad():
-        run_passes(net, series, batch_size=SCORE_BATCH, take=take)
+        run_windows(net, series, batch_size=SCORE_BATCH, consume=consume)
     arrays = {name: values.double().cpu().numpy() for name, values in found.items()}
-    return Probe(**arrays | {name: detector._scales[name].apply(arrays[name]) for name in TERMS})
+    return Probe(**arrays | {name: detector.scales_[name].apply(arrays[name]) for name in TERMS})
 
 
 def probe_training(detector: AxonAD, X: Matrix) -> Probe:
     """Return the same of the windows its robust units come from, X being what it was fitted on."""
-    return probe(detector, X[: detector._split(len(X))])
+    return probe(detector, X[: detector.count_training_rows(len(X))])
 
 
 def widest_entropy(detector: AxonAD) -> float:
     """Return the entropy of attention that looks at every key it may: the most there can be."""
-    config = detector._net_config(channels=1)
+    config = detector.net_config(channels=1)
     steps = np.arange(config.window)[-config.scored_steps :]
     return float(np.log(np.maximum(steps - config.horizon, 0) + 1).mean())
 
@@ -113,12 +113,11 @@ def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
 
 def _ready(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
     """Return the detector's network and the scaled series, both on its device."""
-    detector._require_fitted()
-    if not detector._net_config(channels=1).is_standard:
+    detector.check_fitted()
+    if not detector.net_config(channels=1).is_standard:
         raise ConfigError("a probe looks at predicted queries; this variant predicts others")
     device = resolve_device(detector.device)
-    series = torch.from_numpy(detector._scaler.apply(X)).to(device)
-    return detector._net.to(device).eval(), series
+    return detector.net_.to(device).eval(), detector.scaled(X, device)
 
 
 def _look(net: AxonNet, output: Output, x: Tensor) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""The network of the ablations: the same one, told to predict something else or to learn otherwise.
+"""The network of the ablations: AxonNet with another prediction target or training objective.
 
 =================================  =================================================================
 ``predicts``                       what is compared (predicted with target)
@@ -11,44 +11,67 @@
 =================================  =================================================================
 
 Vectors are compared by 1 - cos, maps by KL(attention ‖ predicted). A map has a row per query; over
-``past`` keys, as the KL tail has it, step τ may look at keys up to τ - s, the last the predictor
-knows of, and the predicted logits are multiplied by a learned temperature. Over ``all`` keys there
-is neither. Legend of symbols: :mod:`axonad.model`.
+``past`` keys, as in the paper's KL tail, step τ may attend to keys up to τ - s, the newest that the
+predictor sees, and predicted logits are multiplied by a learned temperature. Over ``all`` keys
+there is neither mask nor temperature. Legend of symbols: :mod:`axonad.model`.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, mse_loss
 
-from axonad.model.config import NetConfig, VariantConfig
+from axonad.model.config import NetConfig
 from axonad.model.embedding import split_heads
-from axonad.model.loss import WeightedLoss, query_distance
+from axonad.model.loss import WeightedLoss, masked_mean, query_distance
 from axonad.model.net import AxonNet, Output
 from axonad.model.predictor import QueryPredictor
 
 COLDEST, HOTTEST = 0.25, 4.0  # bounds of the temperature
 
 
-def make_net(config: NetConfig) -> AxonNet:
-    """Return the network of a configuration, weights drawn anew."""
-    return VariantNet(config) if isinstance(config, VariantConfig) else AxonNet(config)
+PREDICTS = (
+    "queries", "keys", "values", "hidden",
+    "attention-from-queries", "attention-from-queries-and-keys",
+)  # fmt: skip
+TRAINS = ("both", "reconstruction", "prediction")
+MAP_KEYS = ("past", "all")
 
 
-def make_loss(config: NetConfig) -> WeightedLoss:
-    """Return what is minimised in training the network of a configuration."""
-    return VariantLoss(config) if isinstance(config, VariantConfig) else WeightedLoss()
+@dataclass(frozen=True, kw_only=True)
+class VariantConfig(NetConfig):
+    """A network that predicts something else, or minimises something else.
+
+    ``predicts`` is one of PREDICTS, ``trains`` selects the losses that count, ``detached`` stops
+    the predictor's gradient before the embedding, ``map_keys`` selects the keys that attention
+    maps are compared on.
+    """
+
+    predicts: str
+    trains: str
+    detached: bool
+    map_keys: str
+
+    @property
+    def compares_maps(self) -> bool:
+        """Whether attention maps are predicted, which are compared by their KL divergence."""
+        return self.predicts.startswith("attention")
+
+    @property
+    def is_standard(self) -> bool:
+        """Return False: the plain network computes every variant."""
+        return False
 
 
 class VariantNet(AxonNet):
     """``AxonNet`` whose outputs ``predicted`` and ``target`` are what the variant compares.
 
-    Its first weights are those of an ``AxonNet`` of the same seed; what a variant adds is drawn
-    after them.
+    Weights shared with an ``AxonNet`` of the same seed are equal; others are drawn after them.
     """
 
     def __init__(self, config: VariantConfig) -> None:
@@ -66,7 +89,7 @@ class VariantNet(AxonNet):
         h, H, q = self.online(x)
         history = H.detach() if self.variant.detached else H
         predicted, target = self._compared(x, H.detach(), q.detach(), history, last)
-        return Output(self._decode(h, H, q), predicted, target)
+        return Output(self.decode(h, H, q), predicted, target)
 
     def queries(self, x: Tensor, last: int | None = None) -> tuple[Tensor, Tensor]:
         """Return the query predictor's output and q*, whatever the variant compares."""
@@ -74,13 +97,17 @@ class VariantNet(AxonNet):
         return self.predictor(self.online(x)[1], last), self.target(seen)
 
     def temperature(self) -> Tensor | None:
-        """Return what predicted logits are multiplied by; None where nothing is."""
+        """Return the factor of predicted logits, None for variants that have none."""
         if not self.variant.compares_maps:
             return None
         return self.log_temperature.exp().clamp(COLDEST, HOTTEST)
 
+    def make_loss(self) -> WeightedLoss:
+        """Return the loss that ``trains`` selects."""
+        return VariantLoss(self.variant)
+
     def follow(self) -> None:
-        """Let the target follow the weights, and what reads keys or values of it."""
+        """Move the target and the EMA copy of the key or value projection."""
         super().follow()
         if self.variant.predicts in ("keys", "values"):
             with torch.no_grad():
@@ -92,7 +119,7 @@ class VariantNet(AxonNet):
     def _compared(
         self, x: Tensor, H: Tensor, q: Tensor, history: Tensor, last: int | None
     ) -> tuple[Tensor, Tensor]:
-        """Return prediction and target; H and q without a gradient, ``history`` with or without."""
+        """Return prediction and target; H and q are detached, ``history`` may carry a gradient."""
         heads, steps = self.config.heads, slice(-(last or x.shape[1]), None)
         if self.variant.predicts == "queries":
             return self.predictor(history, last), self.target(x[:, steps])
@@ -101,7 +128,9 @@ class VariantNet(AxonNet):
                 target = self.slow(self.target.encoder(x[:, steps])[1])
             return self.second(history, last), split_heads(target, heads)
         found = self.predictor(history, last)
-        if self.variant.predicts == "hidden":  # no heads: one vector of the whole width
+        if (
+            self.variant.predicts == "hidden"
+        ):  # one vector of the full width instead of one per head
             with torch.no_grad():
                 target = self.target.encoder(x[:, steps])[1]
             return found.transpose(1, 2).flatten(2)[:, None], target[:, None]
@@ -145,7 +174,7 @@ def mismatch(output: Output, config: NetConfig) -> Tensor:
 
 
 class VariantLoss(WeightedLoss):
-    """Both losses weighted as ever, or one of them alone as it is."""
+    """Both losses with learned weights, or one of them alone and unweighted."""
 
     def __init__(self, config: VariantConfig) -> None:
         super().__init__()
@@ -156,7 +185,7 @@ class VariantLoss(WeightedLoss):
         reconstruction = mse_loss(output.reconstruction, x)
         if self.config.trains == "reconstruction":
             return reconstruction
-        prediction = (mismatch(output, self.config) * mask).sum() / mask.sum()
+        prediction = masked_mean(mismatch(output, self.config), mask)
         if self.config.trains == "prediction":
             return prediction
         return self.weigh(reconstruction, prediction)

@@ -1,8 +1,8 @@
-"""AxonAD as the paper's ablations have it: one network that predicts, learns or scores otherwise.
+"""The variants of AxonAD in the paper's ablations: other prediction targets, losses and scores.
 
 Özer et al., 2026, arXiv 2603.12916, Table 3. ``benchmarks/paper/ablation/suite.toml`` names every
-variant. Where the paper's text and the authors' published runs mean different things, both can be
-said with these parameters.
+variant. Where the paper's text and the authors' published runs differ, these
+parameters express both.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from axonad.axon import AxonAD
 from axonad.config import check_bool, check_choice
 from axonad.errors import ConfigError
 from axonad.live_windows import LiveWindows
-from axonad.model.config import MAP_KEYS, PREDICTS, TRAINS, NetConfig, VariantConfig
+from axonad.model.config import NetConfig
+from axonad.model.net import AxonNet
+from axonad.paper.variant_net import MAP_KEYS, PREDICTS, TRAINS, VariantConfig, VariantNet
 from axonad.paper.variant_terms import VARIANT_TERMS, variant_terms
 from axonad.score.terms import TERMS, Term
+from axonad.torch_runtime.training_params import select_fields
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AxonADVariant(AxonAD):
     """AxonAD with another prediction target, training objective or score; by default AxonAD.
 
-    A variant is trained and scored the plain way, without what makes AxonAD fast. One that
-    differs in ``scores`` alone is trained as AxonAD is, with the same weights as a result.
+    Variants are trained and scored by the plain network, without the engines of ``fast/``. One
+    that differs in ``scores`` alone is trained like AxonAD and has the same weights.
 
     Parameters
     ----------
@@ -59,19 +62,26 @@ class AxonADVariant(AxonAD):
 
     @property
     def _is_standard(self) -> bool:
-        return self._net_config(channels=1).is_standard and self.scores == tuple(TERMS)
+        return self.net_config(channels=1).is_standard and self.scores == tuple(TERMS)
 
-    def _net_config(self, channels: int) -> NetConfig:
+    def net_config(self, channels: int) -> NetConfig:
+        """Return the sizes of the network, with what the variant changes."""
         standard = "queries", "both", False
         if (self.predicts, self.trains, self.detached) == standard:
-            return super()._net_config(channels)
-        return VariantConfig(channels=channels, **self._fields_of(VariantConfig))
+            return super().net_config(channels)
+        return VariantConfig(channels=channels, **select_fields(VariantConfig, self.get_params()))
+
+    def make_net(self, channels: int) -> AxonNet:
+        """Return the untrained network."""
+        config = self.net_config(channels)
+        return VariantNet(config) if isinstance(config, VariantConfig) else AxonNet(config)
 
     def _term_table(self) -> Mapping[str, Term]:
-        return variant_terms(self.scores, self._net)
+        return variant_terms(self.scores, self.net_)
 
-    def _live(self, before: LiveWindows | None = None) -> LiveWindows | None:
-        return super()._live(before) if self._is_standard else None
+    def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
+        """Return windows for streams; None where only the plain network can score."""
+        return super().live_windows(before) if self._is_standard else None
 
     def _check_params(self) -> None:
         check_choice("predicts", self.predicts, PREDICTS)

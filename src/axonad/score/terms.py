@@ -1,8 +1,8 @@
 """The terms of the score: each a function of a batch of windows, named in one table.
 
 A new term is one function and one line in TERMS; standardisation, combination, ``components`` and
-the explanation see it without change. Terms get the reconstruction of the whole window, and the
-queries of its last ``scored_steps`` steps only: the rest are not computed.
+the explanation follow without change. Terms receive the reconstruction of the whole window and the
+queries of its last ``scored_steps`` steps only, since the others are not computed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from axonad.data.windows import count_windows
-from axonad.fast.passes import run_passes
 from axonad.model.config import NetConfig
-from axonad.model.net import AxonNet, Output
+from axonad.model.net import AxonNet, Output, run_windows
 from axonad.progress import Progress
 
-EPS = 1e-12  # the least length of a query, as in training
+EPS = 1e-12  # lower bound of a query's norm, as in training
 
 
 def reconstruction_error(output: Output, x: Tensor, config: NetConfig) -> Tensor:
@@ -34,7 +33,7 @@ def query_mismatch(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     """Return d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
     last = config.scored_steps
     predicted, target = output.predicted[:, :, -last:], output.target[:, :, -last:]
-    # The mean of differences: that of cosines near 1 would round off what they differ by.
+    # Average 1 - cos, not cos: averaging cosines near 1 would round their differences away.
     return (1 - cosine_similarity(predicted, target, dim=-1, eps=EPS)).mean((1, 2))
 
 
@@ -46,7 +45,7 @@ TERMS: dict[str, Term] = {
 
 
 class WindowTerms(NamedTuple):
-    """Terms of every window, and each channel's share of the reconstruction error if asked for."""
+    """Terms of every window and, if requested, each channel's mean squared reconstruction error."""
 
     terms: dict[str, NDArray[np.float64]]  # name → (windows,)
     channels: NDArray[np.float32]  # (windows, F), or (0, F)
@@ -61,16 +60,20 @@ def window_terms(
     progress: Progress,
     channels: bool = False,
     table: Mapping[str, Term] = TERMS,
+    run: Callable[..., None] = run_windows,
 ) -> WindowTerms:
-    """Return every term of the table of every window of a series (n, F)."""
+    """Return every term of the table for every window of a series (n, F).
+
+    ``run`` computes the forward passes; ``fast.choose.run_windows`` is the fast one.
+    """
     net.eval()
     windows = count_windows(len(series), net.config.window)
-    # Results are allocated before the loop: small tensors kept between the large passing ones
-    # would pin the allocator's memory, and a long series would grow without bound.
+    # Allocated before the loop: small results kept between large temporaries would fragment the
+    # allocator's memory, which would then grow with the length of the series.
     terms = {name: torch.empty(windows, device=series.device) for name in table}
     errors = torch.empty(windows if channels else 0, series.shape[1], device=series.device)
 
-    def take(first: int, output: Output, x: Tensor) -> None:
+    def consume(first: int, output: Output, x: Tensor) -> None:
         part = slice(first, first + len(x))
         for name, term in table.items():
             terms[name][part] = term(output, x, net.config)
@@ -78,6 +81,6 @@ def window_terms(
             errors[part] = (output.reconstruction - x).square().mean(1)
         progress.advance(len(x))
 
-    run_passes(net, series, batch_size=batch_size, take=take)
+    run(net, series, batch_size=batch_size, consume=consume)
     found = {name: values.double().cpu().numpy() for name, values in terms.items()}
     return WindowTerms(found, errors.cpu().numpy())

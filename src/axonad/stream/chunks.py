@@ -22,19 +22,20 @@ from axonad.data.frames import channel_label, match_channels, to_matrix
 from axonad.data.series import Series
 from axonad.data.windows import count_windows
 from axonad.detector import Detector
-from axonad.errors import ConfigError, InputError
+from axonad.errors import InputError
 from axonad.explanation import Explanation
 from axonad.threshold import Event
 
 SHOWN = 20  # events that are told apart; the others are counted
 CROWD = 100  # events kept before all but the strongest are forgotten
 
+PURPOSE = "score in chunks"
 Scored = tuple[Series, Explanation]
 
 
 def check_chunks(detector: Detector, chunks: Iterable[Series]) -> int:
     """Return how many rows there are; refuse what cannot be scored, before any work."""
-    _require_causal(detector)
+    detector.check_causal(PURPOSE)
     rows = 0
     for chunk in chunks:
         _check_chunk(detector, chunk, rows)
@@ -49,7 +50,7 @@ def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Score
     Chunks may have any length; those shorter than a window are gathered first. What is yielded is
     cut elsewhere than the chunks are, and together it is the whole series.
     """
-    _require_causal(detector)
+    detector.check_causal(PURPOSE)
     reach = detector.history - 1
     block: list[Series] = []  # rows around the steps that come next, then new chunks
     given = fresh = rows = 0  # rows of the block already given out, rows not scored yet, all rows
@@ -70,21 +71,10 @@ def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Score
         yield _part(detector, _joined(block), given, None)
 
 
-def _require_causal(detector: Detector) -> None:
-    detector._require_fitted()
-    if detector.is_causal:
-        return
-    why = "it adapts to what it scores; fit it with adapt=False"
-    if getattr(detector, "scaling", "") == "array":
-        why = "its scaling needs the whole series; fit it with scaling='soft'"
-    name = type(detector).__name__
-    raise ConfigError(f"{name} cannot score in chunks as it was fitted: {why}")
-
-
 def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
     """Refuse channels that do not fit and values that are none, by their row of the series."""
     values, names = to_matrix(chunk)
-    expected = detector._names
+    expected = detector.channel_names
     values = match_channels(values, names, expected=expected, count=detector.n_features_in_)
     bad = ~np.isfinite(values)
     if bad.any():

@@ -53,13 +53,13 @@ class FleetScorer:
         self._judge = Judge(detector)
         self.detector = detector
         self.hold_limit = hold_limit
-        self._reader = RowReader(detector._names, detector.n_features_in_)
+        self._reader = RowReader(detector.channel_names, detector.n_features_in_)
         self._lanes: dict[Vehicle, Lane] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the channels, empty where the detector was fitted without."""
-        return self.detector._names or ()
+        return self.detector.channel_names or ()
 
     @property
     def vehicles(self) -> tuple[Vehicle, ...]:

@@ -37,12 +37,7 @@ class Judge:
         if not isinstance(given, Detector):
             hint = "; load a saved one with axonad.load(path)"
             raise ConfigError(f"detector must be a fitted detector, got {given!r}{hint}")
-        detector._require_fitted()
-        if not detector.is_causal:
-            why = "it adapts to what it scores; fit it with adapt=False"
-            if getattr(detector, "scaling", "") == "array":
-                why = "its scaling needs the whole series; fit it with scaling='soft'"
-            raise ConfigError(f"{type(detector).__name__} cannot run live as it was fitted: {why}")
+        detector.check_causal("run live")
         self.detector = detector
         self._live: LiveWindows | None = None
         self._slots: dict[Lane, int] = {}
@@ -52,12 +47,13 @@ class Judge:
     def new_lane(self) -> Lane:
         """Return the state of a stream that begins."""
         detector = self.detector
-        return Lane(detector._names, channels=detector.n_features_in_, window=detector.history)
+        return Lane(
+            detector.channel_names, channels=detector.n_features_in_, window=detector.history
+        )
 
     def judge(self, lanes: Sequence[Lane], held: Sequence[tuple[str, ...]]) -> list[StreamResult]:
         """Return the results of the last rows of lanes whose windows are full."""
         scores, components = self._score(lanes)
-        self.detector._finite(scores)
         return [
             self.result(lane, lane.rows - 1, scores, components, i, names)
             for i, (lane, names) in enumerate(zip(lanes, held, strict=True))
@@ -90,7 +86,7 @@ class Judge:
             self._free.append(self._slots.pop(lane))
 
     def _score(self, lanes: Sequence[Lane]) -> Scored:
-        live = self.detector._live(self._live)
+        live = self.detector.live_windows(self._live)
         if live is None:
             return self._score_apart(lanes)
         if live is not self._live:  # the first one, or fitted anew, or on another device
@@ -107,11 +103,11 @@ class Judge:
             self._known[lane] = lane.window.total
         if fresh:
             some, rows = zip(*fresh, strict=True)
-            live.take(some, np.concatenate(rows))
+            live.append(some, np.concatenate(rows))
         return live.score(slots)
 
     def _score_apart(self, lanes: Sequence[Lane]) -> Scored:
-        parts = [self.detector._score_ends(lane.window.rows()) for lane in lanes]
+        parts = [self.detector.score_ends(lane.window.rows()) for lane in lanes]
         names = parts[0][1]
         scores = np.concatenate([scores for scores, _ in parts])
         return scores, {name: np.concatenate([part[name] for _, part in parts]) for name in names}

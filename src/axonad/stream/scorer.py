@@ -41,13 +41,13 @@ class StreamScorer:
         self._judge = Judge(detector)
         self.detector = detector
         self.hold_limit = hold_limit
-        self._reader = RowReader(detector._names, detector.n_features_in_)
+        self._reader = RowReader(detector.channel_names, detector.n_features_in_)
         self._lane = self._judge.new_lane()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the channels, empty where the detector was fitted without."""
-        return self.detector._names or ()
+        return self.detector.channel_names or ()
 
     @property
     def rows(self) -> int:
@@ -126,8 +126,7 @@ class StreamScorer:
         complete = max(0, len(known) - window + 1)
         results: list[StreamResult | None] = [None] * (len(filled) - complete)
         if complete:
-            scores, components = self.detector._score_ends(known)
-            self.detector._finite(scores)
+            scores, components = self.detector.score_ends(known)
             for i in range(complete):
                 row = len(filled) - complete + i
                 results.append(

@@ -1,8 +1,8 @@
-"""A step recorded once and replayed: on CUDA the host then launches one graph, not many kernels.
+"""A step recorded as a CUDA graph and replayed, so that the host launches one graph per step.
 
-A training step of a small network is hundreds of short kernels, and starting them one by one costs
-more than running them. Replaying runs the same kernels on the same memory with the same random
-generator, so the answer is the one the plain step gives.
+A training step of a small network is hundreds of short kernels, and launching them one by one takes
+longer than running them. A replay runs the same kernels on the same memory with the same RNG, so
+its result is that of the plain step.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from torch import Tensor
 
 Value = TypeVar("Value")
 
-WARM = 3  # steps made plainly before recording: libraries load, the optimiser makes its state
+WARM = 3  # plain steps before recording: libraries load, the optimiser allocates its state
 
 
 class Replay(Generic[Value]):
-    """Calls ``step()``; on CUDA, the same work is replayed once it has been recorded.
+    """Calls ``step()``; on CUDA, records it after ``warm`` plain calls and replays it from then on.
 
-    ``step`` must read and write nothing but tensors that stay in place, must not make the host
-    wait, and returns tensors that the next call overwrites. Numbers of Python in it (a
-    learning rate, the epoch) are recorded as they are: say :meth:`renew` when they change.
-    Elsewhere, and with ``use=False``, it is the plain step.
+    ``step`` must read and write only tensors that stay at their address, must not synchronise with
+    the host, and returns tensors that the next call overwrites. Python numbers in it (a learning
+    rate, the epoch) are recorded as constants: call :meth:`renew` when they change. On other
+    devices, and with ``use=False``, every call is the plain step.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Replay(Generic[Value]):
             return self._step()
         if self._left > 0:
             self._left -= 1
-            return self._plainly()
+            return self._warm_up()
         if self._graph is None or self._stale:
             self._graph = self._record(self._graph)
             self._stale = False
@@ -59,11 +59,11 @@ class Replay(Generic[Value]):
         return self._value
 
     def renew(self) -> None:
-        """Forget the recording; the next step makes a new one."""
+        """Discard the recording; the next call records the step again."""
         self._stale = True
 
-    def _plainly(self) -> Value:
-        """Make the step on the stream of the recording, as recording wants it."""
+    def _warm_up(self) -> Value:
+        """Make a plain step on the stream of the recording, as CUDA graphs require."""
         current = torch.cuda.current_stream(self._stream.device)
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
@@ -72,30 +72,30 @@ class Replay(Generic[Value]):
         return value
 
     def _record(self, before: torch.cuda.CUDAGraph | None) -> torch.cuda.CUDAGraph:
-        """Record the step in the memory of the recording before, which is not replayed again."""
+        """Record the step in the memory pool of the previous recording, which is not used again."""
         graph = torch.cuda.CUDAGraph()
         pool = None if before is None else before.pool()
-        with _no_collecting(), torch.cuda.graph(graph, stream=self._stream, pool=pool):
+        with _no_garbage_collection(), torch.cuda.graph(graph, stream=self._stream, pool=pool):
             self._value = self._step()
         return graph
 
 
 @contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Keep the garbage collector out: an old recording it freed would spoil the new one."""
-    collects = gc.isenabled()
+def _no_garbage_collection() -> Iterator[None]:
+    """Disable the garbage collector: freeing an old graph during a recording would break it."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collects:
+        if enabled:
             gc.enable()
 
 
 class Recorded(Generic[Value]):
-    """Calls ``step(starts)``; on CUDA, batches of ``size`` starts are replayed.
+    """Calls ``step(starts)``; on CUDA, batches of exactly ``size`` starts are replayed.
 
-    The rest of :class:`Replay` holds; a batch of another size is made plainly.
+    See :class:`Replay`; a batch of another size is a plain call.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Recorded(Generic[Value]):
         use: bool = True,
     ) -> None:
         self._step = step
-        self._replay = Replay(self._next, device=device, warm=warm, use=use)
+        self._replay = Replay(lambda: step(self._starts), device=device, warm=warm, use=use)
         self._starts = torch.zeros(size, dtype=torch.int64, device=device)
 
     def __call__(self, starts: Tensor) -> Value:
@@ -119,8 +119,5 @@ class Recorded(Generic[Value]):
         return self._replay()
 
     def renew(self) -> None:
-        """Forget the recording; the next step makes a new one."""
+        """Discard the recording; the next call records the step again."""
         self._replay.renew()
-
-    def _next(self) -> Value:
-        return self._step(self._starts)

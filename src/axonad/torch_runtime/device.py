@@ -1,4 +1,4 @@
-"""Where the network runs."""
+"""The torch device a network runs on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomness that starts from a seed and leaves no trace outside."""
+"""Reproducible random numbers that leave the process's RNG state as it was."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import torch
 
-_LOCK = threading.RLock()  # torch's generators are the process's: one seeded body at a time
+_LOCK = threading.RLock()  # torch's RNGs belong to the process: one seeded body at a time
 
 
 @contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Run the body with torch's generators seeded, then put their states back."""
+    """Run the body with torch's RNGs seeded, then restore their states."""
     with _LOCK, _kept(device):
         torch.default_generator.manual_seed(seed)
         if device.type == "cuda":
@@ -25,9 +25,9 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def generator(seed: int, device: torch.device) -> torch.Generator:
-    """Return a generator of the body's own: it goes on where the body's draws have come to."""
-    if device.type != "cpu":
-        return torch.Generator(device).manual_seed(seed)  # weights are drawn on the CPU
+    """Return a generator of its own that continues from the current RNG state."""
+    if device.type != "cpu":  # nothing was drawn here yet: weights are drawn on the CPU
+        return torch.Generator(device).manual_seed(seed)
     own = torch.Generator()
     own.set_state(torch.get_rng_state())
     return own
@@ -35,7 +35,7 @@ def generator(seed: int, device: torch.device) -> torch.Generator:
 
 @contextmanager
 def _kept(device: torch.device) -> Iterator[None]:
-    """Put the generators' states back at the end."""
+    """Restore the RNG states at the end."""
     cuda = [device] if device.type == "cuda" else []
     mps = torch.mps.get_rng_state() if device.type == "mps" else None
     with torch.random.fork_rng(devices=cuda):

@@ -1,4 +1,4 @@
-"""Torch's switches as learning needs them, whatever the caller has set."""
+"""Torch's global settings as training needs them, whatever the caller has set."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch
 
 @contextmanager
 def learning() -> Iterator[None]:
-    """Run the body with gradients on and new tensors in float32, then put both back.
+    """Run the body with gradients enabled and float32 as default dtype, then restore both.
 
-    A caller may fit inside ``torch.no_grad``, or compute in float64 by default.
+    Callers may call ``fit`` inside ``torch.no_grad`` or with float64 as default dtype.
     """
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)

@@ -1,7 +1,7 @@
-"""Work on a processor's cores: one thread each for whole pieces, not all of them for every product.
+"""Work shared out to CPU cores in whole pieces, each computed by one thread.
 
-Torch splits each product among its threads and waits for the slowest. Where other programs want
-the cores too, that wait is most of the time; pieces of work that need no one else are not held up.
+Torch splits every matrix product among its threads and waits for the slowest. When other programs
+use the cores too, that wait is most of the time; independent pieces do not wait for each other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run the body's products on the calling thread alone."""
+    """Run torch operations of the body on the calling thread alone."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -29,23 +29,23 @@ def one_thread() -> Iterator[None]:
 
 
 def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
-    """Call ``work`` on as many threads as torch may use; each takes the next item when it is free.
+    """Call ``work`` on as many threads as torch may use; each iterates over items as it gets free.
 
-    Torch has one thread for the products of each; gradients are kept where the caller keeps them.
+    Inside, torch uses one thread per call; gradient mode is that of the caller.
     """
     threads = min(torch.get_num_threads(), len(items))
     if threads < 2:
         with one_thread():
             work(iter(items))
         return
-    kept = torch.is_grad_enabled()  # a thread's own affair
+    needs_grad = torch.is_grad_enabled()  # a thread-local setting
     pending: SimpleQueue[T | None] = SimpleQueue()
     for item in [*items, *[None] * threads]:
         pending.put(item)
 
     def one() -> None:
-        torch.set_num_threads(1)  # of this thread; also what later ones begin with, hence below
-        with torch.set_grad_enabled(kept):
+        torch.set_num_threads(1)  # also the start value of later threads, hence one_thread below
+        with torch.set_grad_enabled(needs_grad):
             work(iter(pending.get, None))
 
     with one_thread(), ThreadPoolExecutor(threads) as pool:

@@ -1,4 +1,4 @@
-"""Batches of windows, gathered from the series when they are needed."""
+"""Batches of windows, gathered from a series when they are needed."""
 
 from __future__ import annotations
 

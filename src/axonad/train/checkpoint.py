@@ -1,4 +1,4 @@
-"""The best weights seen so far, and when to stop looking for better ones."""
+"""The best weights so far, and when to stop looking for better ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Patience:
-    """Counts epochs without a real improvement of the validation error."""
+    """Counts epochs in which the validation error did not improve by more than ``margin``."""
 
     def __init__(self, *, limit: int, margin: float) -> None:
         self._limit = limit
@@ -15,7 +15,7 @@ class Patience:
         self._waited = 0
 
     def ends_with(self, error: float) -> bool:
-        """Take one epoch's error; say whether training should end."""
+        """Record one epoch's error and return whether training should end."""
         if error < self._best - self._margin:
             self._best = error
             self._waited = 0
@@ -33,12 +33,12 @@ class BestWeights:
         self._weights: dict[str, Tensor] = {}
 
     def offer(self, net: nn.Module, error: float, epoch: int) -> None:
-        """Keep a copy of the network's weights if they are the best so far."""
+        """Copy the network's weights if their error is the lowest so far."""
         if error < self.error:
             self.error, self.epoch = error, epoch
             self._weights = {k: v.detach().clone() for k, v in net.state_dict().items()}
 
     def restore(self, net: nn.Module) -> None:
-        """Put the best weights back, if any were kept."""
+        """Load the best weights into the network, if any were kept."""
         if self._weights:
             net.load_state_dict(self._weights)

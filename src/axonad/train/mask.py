@@ -1,58 +1,49 @@
-"""Which steps of each window the predictor is judged on while training."""
+"""Which steps of each window the predictor is trained on."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 
-def mask_plan(
-    *, window: int, horizon: int, mask_ratio: float, block_fraction: float
-) -> tuple[int, int, int]:
-    """Return (tail, span, blocks): masks lie in the last ``tail`` steps.
+class MaskPlan(NamedTuple):
+    """Each window has ``blocks`` masked blocks of ``span`` steps, all inside its last ``tail``."""
 
-    Each of ``blocks`` blocks covers ``span`` consecutive steps. Python's ``round`` (half to even)
-    is part of the definition.
+    tail: int
+    span: int
+    blocks: int
+
+
+def mask_plan(*, window: int, horizon: int, mask_ratio: float, block_fraction: float) -> MaskPlan:
+    """Return where masks may lie. Python's ``round`` (half to even) is part of the definition.
 
     >>> mask_plan(window=100, horizon=1, mask_ratio=0.5, block_fraction=0.5)
-    (49, 24, 1)
+    MaskPlan(tail=49, span=24, blocks=1)
     """
     tail = max(1, (window - horizon) // 2)
     span = min(tail, max(1, round(tail * block_fraction)))
-    blocks = max(1, math.ceil(round(tail * mask_ratio) / span))
-    return tail, span, blocks
-
-
-def sample_mask(
-    batch: int, *, window: int, plan: tuple[int, int, int], device: torch.device
-) -> Tensor:
-    """Return a float mask (B, T), 1 on masked steps, drawn on the device in one go.
-
-    A block lies wholly inside the tail; its start is uniform over the places where it fits.
-    """
-    return mask_blocks(draw_blocks(batch, window=window, plan=plan, device=device), window, plan[1])
+    return MaskPlan(tail, span, max(1, math.ceil(round(tail * mask_ratio) / span)))
 
 
 def draw_blocks(
     batch: int,
     *,
     window: int,
-    plan: tuple[int, int, int],
+    plan: MaskPlan,
     device: torch.device,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Return where the blocks of each window begin (B, blocks, 1)."""
-    tail, span, blocks = plan
-    shape = batch, blocks, 1
-    return torch.randint(
-        window - tail, window - span + 1, shape, device=device, generator=generator
-    )
+    """Return the first steps (B, blocks, 1) of each window's blocks, uniform where they fit."""
+    first, stop = window - plan.tail, window - plan.span + 1
+    shape = batch, plan.blocks, 1
+    return torch.randint(first, stop, shape, device=device, generator=generator)
 
 
 def mask_blocks(starts: Tensor, window: int, span: int) -> Tensor:
-    """Return a float mask (B, T), 1 on the ``span`` steps from each start (B, blocks, 1) on."""
+    """Return a float mask (B, T): 1 on ``span`` steps from each start (B, blocks, 1)."""
     steps = torch.arange(window, device=starts.device)
     inside = (steps >= starts) & (steps < starts + span)
     return inside.any(1).float()

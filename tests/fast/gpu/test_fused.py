@@ -19,7 +19,7 @@ from axonad.fast.gpu import fused
 from axonad.fast.gpu import stack as stacked
 from axonad.fast.gpu.layout import Layout
 from axonad.fast.gpu.optimiser import FusedUpdate, PlainUpdate
-from axonad.fast.gpu.scoring import CardNet
+from axonad.fast.gpu.scoring import GpuNet
 from axonad.fast.gpu.stack import Batch
 from axonad.model.net import AxonNet
 from tests.train.test_loop import NET
@@ -118,7 +118,7 @@ def test_scores_are_the_same():
     torch.manual_seed(4)
     net = AxonNet(dataclasses.replace(NET, channels=5)).to(DEVICE).eval()
     x = torch.randn(9, NET.window, 5, device=DEVICE)
-    for one, other in zip(CardNet(net, fused=True)(x), CardNet(net)(x), strict=True):
+    for one, other in zip(GpuNet(net, fused=True)(x), GpuNet(net)(x), strict=True):
         torch.testing.assert_close(one, other, **CLOSE)
 
 

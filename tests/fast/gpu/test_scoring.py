@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from axonad.fast.gpu.scoring import CardNet
+from axonad.fast.gpu.scoring import GpuNet
 from axonad.model.net import AxonNet
 from tests.train.test_loop import NET
 
@@ -34,16 +34,16 @@ def test_outputs_are_those_of_the_network(changes):
     net, x = make(**changes)
     with torch.no_grad():
         expected = net.double()(x.double(), last=net.config.scored_steps)
-        found = CardNet(net)(x.double())
+        found = GpuNet(net)(x.double())
     for name, one, other in zip(found._fields, found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=name)
 
 
 def test_autocast_chooses_the_type_of_numbers():
     net, x = make()
-    exact = CardNet(net)(x)
+    exact = GpuNet(net)(x)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        rough = CardNet(net)(x)
+        rough = GpuNet(net)(x)
     assert rough.reconstruction.dtype == torch.float32
     difference = (rough.reconstruction - exact.reconstruction).abs().max()
     assert 0 < difference < 0.1

@@ -1,44 +1,59 @@
-"""The network made for scoring: what ``AxonNet`` gives, for a third of the work.
+"""The forward pass of ``AxonNet`` for scoring, with a third of its arithmetic.
 
-Windows that begin one row after another share what depends on a row alone (``folded.py``): queries,
-keys, values, the predictor's first layer and the target's queries are looked up and added instead
-of multiplied. Of predictor and target only the scored steps are computed. Linear maps that follow
-one another are multiplied out beforehand, in double.
+Twin: ``model/net.py``. What depends on a row alone is computed once per row (``folding.py``), so
+queries, keys, values, the predictor's first layer and the target's queries are looked up and added
+instead of multiplied. Predictor and target compute the scored steps only. Consecutive linear maps
+are multiplied out beforehand, in double precision.
+
+Two callers feed it: ``batch.py`` with the windows of one series, which overlap, and ``live.py``
+with the windows of many streams, which do not. Both hand over :class:`Seen`.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import pad, scaled_dot_product_attention
 
-from axonad.fast.cpu.attention import Heads
 from axonad.fast.cpu.buffers import Buffers
-from axonad.fast.cpu.folding import fold, fold_spread, slide, slide_down
-from axonad.fast.cpu.predictor import TailPredictor
+from axonad.fast.cpu.folding import fold, fold_spread
+from axonad.fast.cpu.predictor import SeenTap, TailPredictor
 from axonad.model.embedding import split_heads
 from axonad.model.net import AxonNet, Output
 
-LANES = 8  # the last product's columns come in multiples of this: other widths run slower
+LANES = 8  # columns of the last product come in multiples of this: other widths run slower
+SAFE = 2.0**64  # sums of softmax weights beyond this, or below its inverse, lose precision
+AT_ONCE = 16  # attention heads whose weights fit into a core's cache
 
 
 class Rows(NamedTuple):
-    """What is known of R consecutive rows, whatever window they are seen in."""
+    """What is known of R rows, whatever window they are seen in."""
 
     heads: Tensor  # (3N, R, d): queries, keys, values
-    h: Tensor  # (R, D), without its mean
-    direct: Tensor  # (R, F): the part of x̂ that neither attention nor feed-forward touches
-    taps: Tensor  # (R, 3D): the predictor's first layer
-    target: Tensor  # (R, D)
-    inverse: Tensor  # (R, T): 1 / σ
-    target_inverse: Tensor  # (R, T)
+    every: Tensor  # (R, D + F'): h and direct, which all steps of a window need
+    last: Tensor  # (R, 3 D + D): taps and target, which its last steps need
+    inverse: Tensor  # (R, T): 1 / σ at every step
+    target_inverse: Tensor  # (R, T): the same of the target encoder
 
 
-class ScoringNet:
-    """The outputs of a network as it is now, for the windows of consecutive rows."""
+class Seen(NamedTuple):
+    """What B windows see of their rows, as views without any position's part."""
+
+    heads: Tensor  # (3N, B, T, d): queries, keys, values
+    h: Tensor  # (B, T, D), without its mean
+    direct: Tensor  # (B, T, F'): the part of x̂ that bypasses attention and feed-forward
+    inverse: Tensor  # (B, T, 1): 1 / σ
+    taps: list[SeenTap]  # what the predictor's first layer reads
+    target: Tensor  # (B, k, D)
+    target_inverse: Tensor  # (B, k, 1)
+
+
+class ForwardNet:
+    """A network's weights, multiplied out at the time of construction."""
 
     @torch.no_grad()
     def __init__(self, net: AxonNet) -> None:
@@ -48,53 +63,123 @@ class ScoringNet:
         self._heads = Heads(net, like)
         self._decoder = Decoder(net, self._heads.value, like)
         self._predictor = TailPredictor(net, like)
-        self._target = fold(net.target.encoder, net.target.encoder.query.weight).to(like)
+        target = fold(net.target.encoder, net.target.encoder.query.weight)
+        self._target_steps, self._target_constant = (
+            part.to(like).contiguous()
+            for part in (target.steps[-net.config.scored_steps :], target.constant)
+        )
+        self._every = torch.cat(self._decoder.rows, dim=1).to(like)
+        self._last = torch.cat([self._predictor.rows, target.rows], dim=1).to(like)
         self._spread = fold_spread(net.online, like.device)
         self._target_spread = fold_spread(net.target.encoder, like.device)
 
+    @property
+    def reads(self) -> int:
+        """Number of last steps of a window that predictor and target read."""
+        return self._predictor.reads
+
     def rows(self, x: Tensor) -> Rows:
-        """Return what windows share of consecutive rows (R, F)."""
-        return Rows(
-            torch.matmul(x, self._heads.rows),
-            x @ self._decoder.rows,
-            x @ self._decoder.direct,
-            x @ self._predictor.rows,
-            x @ self._target.weight,
-            self._spread.inverse(x),
-            self._target_spread.inverse(x),
+        """Return what windows share of rows (R, F)."""
+        spreads = self._spread.inverse(x), self._target_spread.inverse(x)
+        heads = torch.matmul(x, self._heads.rows)
+        return Rows(heads, x @ self._every, x @ self._last, *spreads)
+
+    def row_weights(self) -> tuple[Tensor, Tensor]:
+        """Return what rows are multiplied with: (F, C) for heads and every, (F, C') for last."""
+        return torch.cat([self._heads.rows.transpose(0, 1).flatten(1), self._every], 1), self._last
+
+    def seen(
+        self, heads: Tensor, every: Tensor, last: Tensor, inverse: Tensor, target_inverse: Tensor
+    ) -> Seen:
+        """Return the parts of Rows, arranged by window, split into their columns."""
+        width, taps, scored = self.config.d_model, 3 * self.config.d_model, self.config.scored_steps
+        h, direct = every[..., :width], every[..., width:]
+        target = last[:, -scored:, taps : taps + width], target_inverse[:, -scored:]
+        return Seen(heads, h, direct, inverse, self._predictor.seen(last, inverse), *target)
+
+    def __call__(self, seen: Seen, buffers: Buffers) -> Output:
+        """Return the outputs of B windows; they may be views of ``buffers``, valid until reuse."""
+        windows, window, width = seen.h.shape
+        both = buffers("both", windows * window, 3 * width)
+        context = both[:, :width].view(windows, window, self.config.heads, -1)
+        self._heads(seen.heads, seen.inverse, buffers=buffers, out=context)
+        reconstruction = self._decoder(seen.h, seen.direct, both, buffers=buffers)
+        predicted = self._predictor(seen.taps, buffers=buffers)
+        target = torch.addcmul(
+            self._target_constant, seen.target + self._target_steps, seen.target_inverse
         )
+        queries = (split_heads(q, self.config.heads) for q in (predicted, target))
+        return Output(reconstruction, *queries)
 
-    def windows(self, rows: Rows, *, first: int, count: int, buffers: Buffers) -> Output:
-        """Return the outputs of the windows that begin at rows ``first``, ``first + 1``, ...
 
-        They may be views into ``buffers``: use them before the next call.
-        """
-        window, width, heads = self.config.window, self.config.d_model, self.config.heads
-        both = buffers("both", count * window, 3 * width)
-        context = both[:, :width].view(count, window, heads, -1)
-        self._heads(rows.heads, rows.inverse, first=first, buffers=buffers, out=context)
-        reconstruction = self._decoder(rows.h, rows.direct, both, first=first, buffers=buffers)
-        predicted = self._predictor(
-            rows.taps, rows.inverse, first=first, count=count, buffers=buffers
+class Heads:
+    """Queries, keys and values of all heads at once, then attention."""
+
+    def __init__(self, net: AxonNet, like: Tensor) -> None:
+        heads, width = net.config.heads, net.config.d_model
+        query = net.online.query.weight * math.log2(math.e) / math.sqrt(width // heads)
+        matrix = torch.cat([query, net.attention.key.weight, net.attention.value.weight])
+        folded = fold(net.online, matrix)
+        self.rows, steps = (  # (3N, F, d) and (3N, T, d)
+            part.view(len(part), 3 * heads, -1).transpose(0, 1).to(like).contiguous()
+            for part in (folded.rows, folded.steps)
         )
-        target = self._target_queries(rows, first, count)
-        return Output(reconstruction, *(split_heads(q, heads) for q in (predicted, target)))
+        self._steps = steps[:, None]
+        # A constant added to every key cancels in the softmax; one added to every value passes it.
+        self._query = folded.constant[:width].view(heads, 1, 1, -1).to(like)
+        self.value = folded.constant[-width:]
 
-    def _target_queries(self, rows: Rows, first: int, count: int) -> Tensor:
-        """Return q* of the scored steps (B, k, D)."""
-        steps = self.config.scored_steps
-        begin = self.config.window - steps
-        seen = slide(rows.target, first=first + begin, windows=count, steps=steps)
-        scale = slide_down(rows.target_inverse, first=first, step=begin, windows=count, steps=steps)
-        return torch.addcmul(self._target.constant, seen + self._target.steps[begin:], scale)
+    def __call__(self, seen: Tensor, inverse: Tensor, *, buffers: Buffers, out: Tensor) -> None:
+        """Write the context (B, T, N, d), without the constant ``value``, to ``out``."""
+        parts = buffers("heads", *seen.shape)
+        torch.add(seen, self._steps, out=parts)
+        if seen.shape[1] > 1:  # a contiguous factor is faster for many windows
+            inverse = inverse.expand(-1, -1, seen.shape[3]).contiguous()
+        parts.mul_(inverse)
+        q, k, v = parts.chunk(3)
+        attend(q.add_(self._query), k, v, buffers=buffers, out=out.permute(2, 0, 1, 3))
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, *, buffers: Buffers, out: Tensor) -> None:
+    """Write softmax(q kᵀ, base 2) v into ``out``, all (N, B, T, d).
+
+    On a CPU, powers of two without subtracting the row maximum are several times faster than a
+    softmax; where the logits are too large for that, the maximum is subtracted after all.
+    """
+    if q.device.type != "cpu":
+        out.copy_(scaled_dot_product_attention(q, k, v, scale=math.log(2)))
+        return
+    q, k, values = (part.flatten(0, 1) for part in (q, k, v))
+    context = buffers("context", *values.shape)
+    total = buffers("total", *context.shape[:2], 1)
+    _weigh(q, k, values, context, total, buffers, safe=False)
+    low, high = total.aminmax()
+    if not (low.item() > 1 / SAFE and high.item() < SAFE):
+        _weigh(q, k, values, context, total, buffers, safe=True)
+    out.copy_(context.div_(total).view_as(v))
+
+
+def _weigh(
+    q: Tensor, k: Tensor, v: Tensor, context: Tensor, total: Tensor, buffers: Buffers, *, safe: bool
+) -> None:
+    """Write the weighted sums of values and the sums of weights, a few heads at a time."""
+    steps = q.shape[1]
+    for first in range(0, len(q), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        weights = buffers("weights", len(q[part]), steps, steps)
+        torch.bmm(q[part], k[part].transpose(1, 2), out=weights)
+        if safe:
+            weights.sub_(weights.amax(-1, keepdim=True))
+        torch.sum(weights.exp2_(), -1, keepdim=True, out=total[part])
+        torch.bmm(weights, v[part], out=context[part])
 
 
 class Decoder:
-    """Context and rows → reconstruction.
+    """From context and rows to the reconstruction.
 
-    LN2 needs h without its mean; the mean is taken out of the weights that make h. Its gain and
-    bias are part of the product that follows. Context and hidden layer lie side by side, so that
-    one product takes both to the channels.
+    LN2 needs h without its mean, which is taken out of the weights that produce h. Gain and bias of
+    LN2 are folded into the next product. Context and hidden layer lie side by side in memory, so
+    that one product maps both to the channels.
     """
 
     def __init__(self, net: AxonNet, value: Tensor, like: Tensor) -> None:
@@ -102,43 +187,30 @@ class Decoder:
         steps = online.position + online.embed.bias + out.bias + out.weight @ value
         centred = (steps.T, online.embed.weight, out.weight)
         steps_, rows, mixed = ((part - part.mean(0)).T for part in centred)
-        self.rows, self._steps, self._out = rows.to(like), steps_.to(like), mixed.to(like)
+        self._steps, self._out = steps_.to(like), mixed.to(like)
         self._eps = norm.eps
         self._widen = (widen.weight * norm.weight).T.to(like)
         self._widen_bias = (widen.bias + widen.weight @ norm.bias).to(like)
         head = net.head.weight
         self._channels = len(head)
         bias = net.head.bias + head @ net.narrow.bias
-        direct = [(head @ online.embed.weight).T, steps @ head.T + bias]
         both = torch.cat([head @ out.weight, head @ net.narrow.weight], dim=1).T
-        lanes = (0, -len(head) % LANES)
-        self.direct, self._direct_steps, self._both = (
-            pad(part, lanes).to(like).contiguous() for part in (*direct, both)
+        direct, direct_steps, both = (
+            pad(part, (0, -len(head) % LANES))
+            for part in ((head @ online.embed.weight).T, steps @ head.T + bias, both)
         )
+        self.rows = rows, direct  # (F, D) and (F, F')
+        self._direct_steps, self._both = direct_steps.to(like), both.to(like).contiguous()
 
-    def __call__(
-        self, rows: Tensor, direct: Tensor, both: Tensor, *, first: int, buffers: Buffers
-    ) -> Tensor:
-        """Return x̂ (B, T, F); rows and ``direct`` hold x times ours, ``both`` begins with context.
-
-        The rest of ``both`` (B · T, 3D) is written over.
-        """
-        window, width = self._steps.shape
-        windows = len(both) // window
+    def __call__(self, h: Tensor, direct: Tensor, both: Tensor, *, buffers: Buffers) -> Tensor:
+        """Return x̂ (B, T, F); ``both`` (B T, 3 D) starts with the context; the rest is scratch."""
+        windows, window, width = h.shape
         context, hidden = both[:, :width], both[:, width:]
-        h = self._placed("h", rows, self._steps, first, windows, buffers).addmm_(context, self._out)
+        h = torch.add(h, self._steps, out=buffers("h", *h.shape)).view(-1, width)
+        h.addmm_(context, self._out)
         square = torch.linalg.vector_norm(h, dim=1, keepdim=True).square_()
         h.mul_(square.div_(width).add_(self._eps).rsqrt_())
         torch.mm(h, self._widen, out=hidden).add_(self._widen_bias).relu_()
-        found = self._placed("found", direct, self._direct_steps, first, windows, buffers)
-        found.addmm_(both, self._both)
-        return found.view(windows, window, -1)[..., : self._channels]
-
-    def _placed(
-        self, name: str, rows: Tensor, steps: Tensor, first: int, windows: int, buffers: Buffers
-    ) -> Tensor:
-        """Return rows at their steps, (B · T, O)."""
-        window, width = steps.shape
-        placed = buffers(name, windows, window, width)
-        seen = slide(rows, first=first, windows=windows, steps=window)
-        return torch.add(seen, steps, out=placed).view(-1, width)
+        found = torch.add(direct, self._direct_steps, out=buffers("found", *direct.shape))
+        found.view(windows * window, -1).addmm_(both, self._both)
+        return found[..., : self._channels]

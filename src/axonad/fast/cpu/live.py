@@ -1,142 +1,222 @@
-"""The network for live windows: all that is linear in a row is done once, when the row comes.
+"""Scores of many live streams, one row at a time; what depends on a row is computed on arrival.
 
-A row belongs to T windows, each time one position earlier. Between it and the first nonlinearity
-lie only sums and products: LayerNorm first centres (linear), then divides by one number per step.
-With c the matrix that centres, γ and β of LN1, and W whatever reads H = LN1(h),
-
-    h_t   = x We + be + P_t
-    H_t W = r_t (x We cγW + (be + P_t) cγW) + βW        r_t = 1 / sqrt(|h_t c|² / D + ε)
-
-so ``x We cγW`` is kept with the row, ``(be + P_t) cγW`` is a table of T positions, and a window
-costs a sum and a scaling instead of a product. That serves queries, keys, values, the taps of the
-first convolution and, with its own weights, the target's queries. Also folded, exactly: γ and β
-of LN2 into what widens, what narrows and the head into one product, 1/√d into the queries; the
-keys' βWk moves all logits of a query alike and drops out, the values' βWv passes the softmax.
-
-For T=100, D=128, F=19 a window needs 24 of the 79 MFLOP that :class:`~axonad.model.net.AxonNet`
-spends on it. ``scoring.py`` does the same for windows of one series that follow one another; here
-every window has rows of its own, which come one at a time. Tables are made in double precision.
-Legend of symbols: :mod:`axonad.model`.
+Twin: ``AxonAD.decision_function`` on the stream's rows. Every stream has a slot: two ring buffers
+with what ``ForwardNet`` knows of its last rows. Streams need not be synchronous; those that ask for
+a score at the same time share forward passes.
 """
 
 from __future__ import annotations
 
-import copy
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
-from axonad.fast.cpu.folding import Folded, centred, fold
-from axonad.fast.cpu.forward import LANES
-from axonad.fast.cpu.predictor import count_steps
+from axonad.data.frames import Matrix
+from axonad.data.scaling import Scaler
+from axonad.fast.cpu.buffers import Buffers
+from axonad.fast.cpu.folding import centred
+from axonad.fast.cpu.forward import ForwardNet
+from axonad.live_windows import Scored
 from axonad.model.net import AxonNet
-from axonad.model.predictor import KERNEL
+from axonad.score.standardise import RobustScale, combine
+from axonad.score.terms import TERMS
+from axonad.torch_runtime.threads import one_thread, share_out
 
-if TYPE_CHECKING:
-    from axonad.fast.cpu.live_pass import LivePass
-
-
-class Kept(NamedTuple):
-    """What is kept of rows: for all steps of a window, and for its last ``tail`` steps."""
-
-    every: Tensor  # (..., C): h, queries, keys, values, the share of x̂ that is linear, x
-    last: Tensor  # (..., C'): taps of the first convolution, the target's h and queries
+CPU_BATCH = 8  # windows in one pass: what they need must fit into the cache
+GPU_BATCH = 256
 
 
 class LiveNet:
-    """A trained network as tables, for :class:`~axonad.fast.cpu.live_pass.LivePass` to run.
+    """A network prepared for live windows, shared by all streams of a detector."""
 
-    ``keep`` turns rows into what is kept of them; ``places`` is what a row's position in the
-    window adds to that.
-    """
-
+    @torch.no_grad()
     def __init__(self, net: AxonNet, device: torch.device | str = "cpu") -> None:
-        config = self.config = net.config
         self.device = torch.device(device)
-        self.idle: list[dict[int, LivePass]] = []  # shared by all streams of a detector
-        self.eps = torch.tensor(net.online.norm.eps, device=device)
-        self.counts = count_steps(config)
-        self.reads = [
-            count + (KERNEL - 1) * dilation
-            for count, dilation in zip(self.counts, config.dilations, strict=True)
-        ]
-        self.tail = min(config.window, self.reads[0] + config.horizon)
-        net = copy.deepcopy(net).requires_grad_(False).cpu().double()
-        every, places = self._fold_decoder(net)
-        last, places_last = self._fold_queries(net)
-        self._keep = self._put(torch.cat([every, last], dim=1))
-        self.places = Kept(self._put(places), self._put(places_last[-self.tail :]))
+        self.config = net.config
+        self.forward = ForwardNet(net.to(self.device))
+        self.last_steps = max(self.forward.reads, net.config.scored_steps)
+        self.eps = torch.tensor(net.online.norm.eps, device=self.device)
+        _, self.steps = centred(net.online)
+        rows, steps = centred(net.target.encoder)
+        self.target_steps = steps[-net.config.scored_steps :]
+        own = torch.eye(net.config.channels, device=self.device)
+        every, last = self.forward.row_weights()
+        self._widths = [every.shape[1] + len(own), last.shape[1] + rows.shape[1]]
+        self._weights = torch.cat([every, own, last, rows], dim=1)
+        self._idle: list[dict[int, LivePass]] = []  # passes that no thread uses, by batch size
 
-    def keep(self, x: Tensor) -> Kept:
-        """Return what is kept of rows (..., F)."""
-        kept, every = x @ self._keep, self.places.every.shape[1]
-        return Kept(kept[..., :every], kept[..., every:])
+    def rows(self, x: Tensor) -> tuple[Tensor, ...]:
+        """Return what is kept of rows (R, F): (R, C) for all steps, (R, C') for the last ones."""
+        return torch.split(x @ self._weights, self._widths, dim=1)
 
     def borrow(self) -> dict[int, LivePass]:
-        """Return passes nobody uses, by the number of their windows; ``idle`` takes them back."""
+        """Return passes that no other thread uses; give them back with :meth:`give_back`."""
         try:
-            return self.idle.pop()
-        except IndexError:  # all are in use on other threads
+            return self._idle.pop()
+        except IndexError:  # all are in use
             return {}
 
-    # -- tables -------------------------------------------------------------------------------
+    def give_back(self, passes: dict[int, LivePass]) -> None:
+        """Offer passes to the next thread that asks."""
+        self._idle.append(passes)
 
-    def _fold_decoder(self, net: AxonNet) -> tuple[Tensor, Tensor]:
-        """Make what takes a window to x̂; return what rows are multiplied with, and places."""
-        width, channels = self.config.d_model, self.config.channels
-        attention, online, norm, widen = net.attention, net.online, net.norm, net.widen
-        query = online.query.weight / (math.log(2) * math.sqrt(width // self.config.heads))
-        readers = torch.cat([query, attention.key.weight, attention.value.weight])
-        attended = fold(online, readers)
-        self.shift = self._put(attended.constant[:width])
-        out = attention.out.weight
-        passed = out @ attended.constant[-width:] + attention.out.bias
-        self.out, self.out_bias = (
-            self._put((out - out.mean(0)).T),
-            self._put(passed - passed.mean()),
+
+class LivePass:
+    """Forward passes over B windows, with all memory and views made beforehand.
+
+    Write what is kept of the windows' rows into ``every`` (B, T, C) and ``last`` (B, steps, C'),
+    then call :meth:`terms`.
+    """
+
+    def __init__(self, net: LiveNet, every: Tensor, last: Tensor) -> None:
+        self.every, self.last, self._net = every, last, net
+        config, width = net.config, net.config.d_model
+        qkv, rest = 3 * width, every.shape[2] - 3 * width - config.channels
+        heads, shared, self._x = torch.split(every, [qkv, rest, config.channels], dim=2)
+        heads = heads.view(*every.shape[:2], 3 * config.heads, -1).permute(2, 0, 1, 3)
+        self._h, self._target_h = shared[..., :width], last[:, -config.scored_steps :, -width:]
+        self._inverse = every.new_empty(*every.shape[:2], 1)
+        self._target_inverse = every.new_empty(*self._target_h.shape[:2], 1)
+        self._seen = net.forward.seen(heads, shared, last, self._inverse, self._target_inverse)
+        self._buffers = Buffers(every)
+
+    def terms(self) -> Tensor:
+        """Return the terms of the score (terms, B)."""
+        self._invert(self._h, self._net.steps, self._inverse)
+        self._invert(self._target_h, self._net.target_steps, self._target_inverse)
+        output, config = self._net.forward(self._seen, self._buffers), self._net.config
+        return torch.stack([term(output, self._x, config) for term in TERMS.values()])
+
+    def _invert(self, rows: Tensor, steps: Tensor, out: Tensor) -> None:
+        """Write 1 / σ of LayerNorm for centred rows at their steps."""
+        h = torch.add(rows, steps, out=self._buffers("norm", *rows.shape))
+        torch.linalg.vector_norm(h, dim=-1, keepdim=True, out=out)
+        torch.addcmul(self._net.eps, out, out, value=1 / h.shape[-1], out=out).rsqrt_()
+
+
+class KeptWindows:
+    """The windows of live streams, each in a slot, and their scores."""
+
+    def __init__(self, net: LiveNet, scaler: Scaler, scales: Mapping[str, RobustScale]) -> None:
+        self.net = net
+        self._scaler = scaler
+        median, spread = (
+            [getattr(scales[n], part) for n in TERMS] for part in ("median", "spread")
         )
-        self.widen = self._put((widen.weight * norm.weight).T)
-        self.widen_bias = self._put(widen.weight @ norm.bias + widen.bias)
-        head = pad(net.head.weight, (0, 0, 0, -channels % LANES))
-        self.head = self._put(torch.cat([head @ out, head @ net.narrow.weight], dim=1).T)
-        bias = head @ (passed + net.narrow.bias) + pad(net.head.bias, (0, -channels % LANES))
-        embed, steps = online.embed.weight.T, online.embed.bias + online.position
-        direct = embed @ head.T, steps @ head.T + bias
-        rows, places = _side_by_side(centred(online), attended, direct)
-        blank = -(rows.shape[1] + channels) % LANES  # so that rows begin where processors like it
-        own = torch.eye(channels, dtype=rows.dtype)
-        return torch.cat([pad(rows, (0, blank)), own], dim=1), pad(places, (0, blank + channels))
+        self._scale = RobustScale(np.reshape(median, (-1, 1)), np.reshape(spread, (-1, 1)))
+        config = net.config
+        every, last = net.rows(torch.zeros(1, config.channels, device=net.device))
+        self._every = _Ring(config.window, every)
+        self._last = _Ring(net.last_steps, last)
+        self._appended: list[int] = []  # rows appended since the slot was loaded
+        self._on_cpu = net.device.type == "cpu"
 
-    def _fold_queries(self, net: AxonNet) -> tuple[Tensor, Tensor]:
-        """Make what takes a window to q̂ and q*; return the same for their columns."""
-        layers: list[Any] = [*net.predictor.convolutions, net.predictor.out]
-        first, *others, out = [layer.weight.permute(2, 1, 0) for layer in layers]
-        taps = fold(net.online, first.transpose(1, 2).flatten(0, 1))
-        self.taps_shift, self.taps_bias = self._put(taps.constant), self._put(layers[0].bias)
-        self.layers = [
-            (self._put(weight.flatten(0, 1)), self._put(layer.bias))
-            for weight, layer in zip(others, layers[1:-1], strict=True)
-        ]
-        self.orders = [
-            (torch.arange(count)[:, None] + torch.arange(KERNEL) * dilation)
-            .view(-1)
-            .to(self.device)
-            for count, dilation in zip(self.counts[1:], self.config.dilations[1:], strict=True)
-        ]
-        self.predicted, self.predicted_bias = self._put(out[0]), self._put(layers[-1].bias)
-        target = fold(net.target.encoder, net.target.encoder.query.weight)
-        self.target_shift = self._put(target.constant)
-        return _side_by_side(taps, centred(net.target.encoder), target)
+    @torch.inference_mode()
+    def load(self, slot: int, rows: Matrix) -> None:
+        """Start a slot with the rows of a full window (T, F)."""
+        if slot >= len(self._appended):
+            slots = max(slot + 1, 2 * len(self._appended))
+            self._appended += [0] * (slots - len(self._appended))
+            self._every.grow(slots)
+            self._last.grow(slots)
+        every, last = self.net.rows(self._scaled(rows))
+        self._every.fill(slot, every)
+        self._last.fill(slot, last[-self.net.last_steps :])
+        self._appended[slot] = 0
 
-    def _put(self, table: Tensor) -> Tensor:
-        return table.float().contiguous().to(self.device)
+    @torch.inference_mode()
+    def append(self, slots: Sequence[int], rows: Matrix) -> None:
+        """Append one row (n, F) to each of n loaded slots; their oldest rows are dropped."""
+        every, last = self.net.rows(self._scaled(rows))
+        appended = [self._appended[slot] for slot in slots]
+        self._every.put(slots, appended, every)
+        self._last.put(slots, appended, last)
+        for slot in slots:
+            self._appended[slot] += 1
+
+    def score(self, slots: Sequence[int]) -> Scored:
+        """Return the score and the standardised terms of each slot's window."""
+        batch = CPU_BATCH if self._on_cpu else GPU_BATCH
+        parts = [slots[first : first + batch] for first in range(0, len(slots), batch)]
+        found: list[list[list[float]]] = [[]] * len(parts)
+
+        def work(items: Iterator[int]) -> None:
+            passes = self.net.borrow()
+            for i in items:
+                found[i] = self._terms(parts[i], passes)
+            self.net.give_back(passes)
+
+        if not self._on_cpu:
+            work(iter(range(len(parts))))
+        elif len(parts) == 1:
+            with one_thread():
+                work(iter([0]))
+        else:
+            share_out(range(len(parts)), work)
+        values = self._scale.apply(np.concatenate(found, axis=1))
+        terms = dict(zip(TERMS, values, strict=True))
+        return combine(terms), terms
+
+    @torch.inference_mode()
+    def _terms(self, slots: Sequence[int], passes: dict[int, LivePass]) -> list[list[float]]:
+        """Return the terms of the windows in some slots: a list per term, a value per slot."""
+        size = len(slots)
+        if size not in passes:
+            if not self._on_cpu:
+                passes.clear()  # each may be large on a GPU
+            passes[size] = LivePass(self.net, self._every.new(size), self._last.new(size))
+        run, appended = passes[size], [self._appended[slot] for slot in slots]
+        self._every.read(slots, appended, out=run.every)
+        self._last.read(slots, appended, out=run.last)
+        found: list[list[float]] = run.terms().tolist()
+        return found
+
+    def _scaled(self, rows: Matrix) -> Tensor:
+        return torch.from_numpy(self._scaler.apply(rows)).to(self.net.device)
 
 
-def _side_by_side(*parts: Folded | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """Return the parts of rows and the parts of steps, each as one table."""
-    pairs = [(part.weight, part.steps) if isinstance(part, Folded) else part for part in parts]
-    rows, steps = (torch.cat(columns, dim=1) for columns in zip(*pairs, strict=True))
-    return rows, steps
+class _Ring:
+    """The last ``size`` rows of each slot; a new row replaces the oldest."""
+
+    def __init__(self, size: int, like: Tensor) -> None:
+        self._size = size
+        self._rows = like.new_zeros(0, like.shape[1])  # (slots · size, columns)
+        steps = torch.arange(size)
+        self._order = ((steps[:, None] + steps) % size).to(like.device)  # by place of the oldest
+
+    def new(self, slots: int) -> Tensor:
+        """Return memory that :meth:`read` can write so many slots to."""
+        return self._rows.new_zeros(slots, self._size, self._rows.shape[1])
+
+    def grow(self, slots: int) -> None:
+        """Make room for so many slots."""
+        rows = self._rows.new_zeros(slots * self._size, self._rows.shape[1])
+        rows[: len(self._rows)] = self._rows
+        self._rows = rows
+
+    def fill(self, slot: int, rows: Tensor) -> None:
+        """Set all rows of a slot, oldest first."""
+        self._rows[slot * self._size : (slot + 1) * self._size] = rows
+
+    def put(self, slots: Sequence[int], appended: Sequence[int], rows: Tensor) -> None:
+        """Replace the oldest row of each slot, to which ``appended`` rows were added before."""
+        places = [s * self._size + n % self._size for s, n in zip(slots, appended, strict=True)]
+        if len(places) == 1:
+            self._rows[places[0]] = rows[0]
+        else:
+            self._rows.index_copy_(0, torch.tensor(places, device=rows.device), rows)
+
+    def read(self, slots: Sequence[int], appended: Sequence[int], *, out: Tensor) -> None:
+        """Write the slots' rows (B, size, columns), oldest first."""
+        size, rows = self._size, self._rows
+        base = [slot * size for slot in slots]
+        oldest = [count % size for count in appended]
+        if len(base) == 1:  # two copies, no index to look up
+            first, cut = base[0], base[0] + oldest[0]
+            torch.cat([rows[cut : first + size], rows[first:cut]], out=out[0])
+            return
+        start, order = torch.tensor([base, oldest], device=rows.device)
+        index = self._order.index_select(0, order).add_(start[:, None])
+        torch.index_select(rows, 0, index.view(-1), out=out.view(-1, rows.shape[1]))

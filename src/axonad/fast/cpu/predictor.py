@@ -1,7 +1,12 @@
-"""The predictor on the scored steps alone, as matrix products over rows known before."""
+"""The predictor on the scored steps alone, as matrix products.
+
+Twin: ``model/predictor.py``. A copy of its own because its first layer reads what windows share of
+their rows (``folding.py``), and because products start faster than convolutions on small batches.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -9,70 +14,76 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from axonad.fast.cpu.buffers import Buffers
-from axonad.fast.cpu.folding import Folded, fold, slide, slide_down
-from axonad.model.config import NetConfig
+from axonad.fast.cpu.folding import Folded, fold
+from axonad.model.config import KERNEL, NetConfig
 from axonad.model.net import AxonNet
-from axonad.model.predictor import KERNEL
+
+SeenTap = tuple[Tensor, Tensor]
+"""What one tap reads in B windows: rows (B, steps, D) and 1 / σ (B, steps, 1)."""
 
 
 class _Tap(NamedTuple):
     """One tap of the first convolution, where it does not reach back before the window."""
 
     columns: slice  # of the row part
-    step: int  # the first it reads
-    skip: int  # outputs without it: there the paper has zeros
+    back: slice  # the steps it reads, counted from the end of the window
+    skip: int  # first outputs without it: there the padding is zero
     steps: Tensor  # (count, D)
 
 
 class TailPredictor:
-    """q̂ of the last ``scored_steps`` steps; every layer computes just what the next one reads."""
+    """q̂ of the last ``scored_steps`` steps; every layer computes only what the next one reads."""
 
     def __init__(self, net: AxonNet, like: Tensor) -> None:
         config = net.config
         (first, bias), *others = (_weights(layer) for layer in net.predictor.convolutions)
-        self._counts, self._dilations = count_steps(config), config.dilations[1:]
-        folded = fold(net.online, first.transpose(1, 2).flatten(0, 1)).to(like)
-        self.rows = folded.weight  # (F, taps · D)
-        self._taps = _taps(folded, config, self._counts[0])
+        self._counts = config.layer_steps(config.scored_steps)
+        self._dilations = config.dilations[1:]
+        folded = fold(net.online, first.transpose(1, 2).flatten(0, 1))
+        self.rows = folded.rows  # (F, taps · D)
+        self._taps = _taps(folded, config, self._counts[0], like)
         self._base = bias.to(like).repeat(self._counts[0], 1)
         for tap in self._taps:
-            self._base[tap.skip :] += folded.constant[tap.columns]
+            self._base[tap.skip :] += folded.constant[tap.columns].to(like)
         self._layers = [
             (weight.flatten(0, 1).to(like).contiguous(), bias.to(like)) for weight, bias in others
         ]
         weight, bias = _weights(net.predictor.out)
         self._out, self._out_bias = weight[0].to(like).contiguous(), bias.to(like)
 
-    def __call__(
-        self, rows: Tensor, inverse: Tensor, *, first: int, count: int, buffers: Buffers
-    ) -> Tensor:
-        """Return predictions (B, k, D) of windows from row ``first`` on; rows hold x · ``rows``."""
-        z = self._first(rows, inverse, first, count, buffers)
-        width = z.shape[2]
+    @property
+    def reads(self) -> int:
+        """Number of last steps of a window that the first layer reads."""
+        return max((-tap.back.start for tap in self._taps), default=1)
+
+    def seen(self, rows: Tensor, inverse: Tensor) -> list[SeenTap]:
+        """Return what each tap reads of the last rows (B, ·, 3 D) and of inverse (B, T, 1)."""
+        return [(rows[:, tap.back, tap.columns], inverse[:, tap.back]) for tap in self._taps]
+
+    def __call__(self, seen: Sequence[SeenTap], *, buffers: Buffers) -> Tensor:
+        """Return predictions (B, k, D)."""
+        z = self._first(seen, buffers)
+        windows, _, width = z.shape
         for (weight, bias), dilation, steps in zip(
             self._layers, self._dilations, self._counts[1:], strict=True
         ):
             missing = steps + (KERNEL - 1) * dilation - z.shape[1]
             z = pad(z, (0, 0, missing, 0)) if missing else z
-            joined = buffers("taps", count, steps, KERNEL * width)
-            taps = [z[:, tap * dilation : tap * dilation + steps] for tap in range(KERNEL)]
-            torch.cat(taps, dim=2, out=joined)
-            z = buffers("tail", count, steps, width)  # over what was just copied
-            torch.mm(joined.view(-1, KERNEL * width), weight, out=z.view(-1, width))
-            z.add_(bias).relu_()
+            shape = windows, steps, KERNEL, width
+            taps = z.as_strided(shape, (z.stride(0), width, dilation * width, 1))
+            buffers("taps", *shape).copy_(taps)
+            joined = buffers("taps", windows * steps, KERNEL * width)
+            z = buffers("tail", windows, steps, width)  # overwrites what was just copied
+            flat = buffers("tail", windows * steps, width)
+            torch.mm(joined, weight, out=flat).add_(bias).relu_()
         return torch.addmm(self._out_bias, z.view(-1, width), self._out).view_as(z)
 
-    def _first(
-        self, rows: Tensor, inverse: Tensor, first: int, count: int, buffers: Buffers
-    ) -> Tensor:
+    def _first(self, seen: Sequence[SeenTap], buffers: Buffers) -> Tensor:
         """Return the first layer (B, counts[0], D)."""
-        z = buffers("tail", count, *self._base.shape).copy_(self._base)
-        for tap in self._taps:
-            part = {"windows": count, "steps": len(tap.steps)}
-            seen = slide(rows[:, tap.columns], first=first + tap.step, **part)
-            scale = slide_down(inverse, first=first, step=tap.step, **part)
-            placed = torch.add(seen, tap.steps, out=buffers("placed", *seen.shape))
-            z[:, tap.skip :].addcmul_(placed, scale)
+        z = buffers("tail", len(seen[0][0]), *self._base.shape).copy_(self._base)
+        for tap, (rows, inverse) in zip(self._taps, seen, strict=True):
+            placed = torch.add(rows, tap.steps, out=buffers("placed", *rows.shape))
+            (z[:, tap.skip :] if tap.skip else z).addcmul_(placed, inverse)
         return z.relu_()
 
 
@@ -82,23 +93,18 @@ def _weights(layer: nn.Module) -> tuple[Tensor, Tensor]:
     return weight.permute(2, 1, 0), bias
 
 
-def count_steps(config: NetConfig) -> list[int]:
-    """Return how many last steps each layer has to compute."""
-    counts = [config.scored_steps]
-    for dilation in reversed(config.dilations[1:]):
-        counts.append(min(config.window, counts[-1] + (KERNEL - 1) * dilation))
-    return counts[::-1]
-
-
-def _taps(folded: Folded, config: NetConfig, count: int) -> list[_Tap]:
-    """Return the taps that reach any step of the window at all."""
+def _taps(folded: Folded, config: NetConfig, count: int, like: Tensor) -> list[_Tap]:
+    """Return the taps that read any step of the window at all."""
     found = []
     for tap in range(KERNEL):
-        back = config.horizon + (KERNEL - 1 - tap) * config.dilations[0]
-        skip = max(0, back - (config.window - count))
+        shift = config.horizon + (KERNEL - 1 - tap) * config.dilations[0]
+        skip = max(0, shift - (config.window - count))
+        if skip >= count:
+            continue
         columns = slice(tap * config.d_model, (tap + 1) * config.d_model)
-        step = config.window - count + skip - back
-        if skip < count:
-            steps = folded.steps[step : step + count - skip, columns].contiguous()
-            found.append(_Tap(columns, step, skip, steps))
+        start = config.window - count + skip - shift
+        stop = start + count - skip
+        steps = folded.steps[start:stop, columns].to(like).contiguous()
+        back = slice(start - config.window, stop - config.window or None)
+        found.append(_Tap(columns, back, skip, steps))
     return found

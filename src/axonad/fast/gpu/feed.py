@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from axonad.data.windows import count_windows
-from axonad.fast.gpu.stack import Batch, Keep, judged_steps, layer_steps
+from axonad.fast.gpu.stack import Batch, Keep, judged_steps
 from axonad.model.net import AxonNet
 from axonad.torch_runtime.windows import gather_windows
-from axonad.train.mask import draw_blocks, mask_blocks
+from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks
 
 
 @dataclass(eq=False)
@@ -39,9 +39,7 @@ class Member:
 class Feed:
     """Training windows of all models, each model's in its own random order."""
 
-    def __init__(
-        self, members: Sequence[Member], *, plan: tuple[int, int, int], batch_size: int
-    ) -> None:
+    def __init__(self, members: Sequence[Member], *, plan: MaskPlan, batch_size: int) -> None:
         self._members = members
         self._plan = plan
         self.steps, self._from_block = judged_steps(members[0].net.config, plan)
@@ -53,7 +51,7 @@ class Feed:
         self._firsts = _starts(self._counts)
         self._batch = torch.arange(batch_size, device=self._device)
         self._first = self._count = self._place = self._batch[:0]
-        columns = 1 + plan[2]  # where the window begins, where each block begins
+        columns = 1 + plan.blocks  # where the window begins, where each block begins
         self._table = torch.empty(
             sum(self._counts), columns, dtype=torch.int32, device=self._device
         )
@@ -96,7 +94,7 @@ class Feed:
         if self._from_block:
             mask = inside[:, None].expand(-1, self.steps, -1)
             return Batch(x, rows[..., 1], mask, share)
-        mask = mask_blocks(rows[..., 1:].flatten(0, 1)[..., None], self._window, self._plan[1])
+        mask = mask_blocks(rows[..., 1:].flatten(0, 1)[..., None], self._window, self._plan.span)
         mask = mask.view(*inside.shape, -1)[..., -self.steps :] * inside[..., None]
         return Batch(x, None, mask.transpose(1, 2), share)
 
@@ -146,7 +144,7 @@ class Dropout:
         self._generators = [member.generator for member in members]
         self._stays = 1 - config.dropout
         device = members[0].series.device
-        counts = layer_steps(config, steps) if config.dropout else []
+        counts = config.layer_steps(steps) if config.dropout else []
         room = sum(counts), batch_size, config.d_model
         self._all = torch.empty(len(members), *room, dtype=dtype, device=device)
         self.keep: Keep = torch.split(self._all, counts, dim=1) if counts else ()

@@ -16,7 +16,7 @@ from torch.linalg import vector_norm
 from torch.nn.functional import layer_norm, pad, scaled_dot_product_attention
 
 from axonad.fast.gpu import fused
-from axonad.model.predictor import KERNEL
+from axonad.model.config import KERNEL
 
 SHORTEST = 1e-12  # of a query, as in the plain loss
 

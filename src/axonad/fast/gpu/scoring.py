@@ -13,7 +13,7 @@ from axonad.model.net import AxonNet, Output
 ALIGNED = 8  # channels: rows of 16 bytes at least, also in bfloat16
 
 
-class CardNet:
+class GpuNet:
     """The outputs of a network as it is now: what ``AxonNet`` gives, as a stack of one model.
 
     Inside ``torch.autocast("cuda", dtype=torch.bfloat16)`` it computes in that type, with half the

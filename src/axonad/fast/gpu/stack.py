@@ -25,8 +25,8 @@ from axonad.fast.gpu.layers import (
     with_zeros,
 )
 from axonad.fast.gpu.layout import LOSS, Layout, Weights
-from axonad.model.config import NetConfig
-from axonad.model.predictor import KERNEL
+from axonad.model.config import KERNEL, NetConfig
+from axonad.train.mask import MaskPlan
 
 Keep = Sequence[Tensor]  # per layer, what dropout leaves standing (M, steps, B, D); none: all
 
@@ -73,7 +73,7 @@ def predict(z: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) ->
     predictor does, zeros stand before every layer's input.
     """
     factor = 1 / (1 - config.dropout) if keep else 1.0
-    counts = layer_steps(config, steps)
+    counts = config.layer_steps(steps)
     for layer, (dilation, count) in enumerate(zip(config.dilations, counts, strict=True)):
         name = f"predictor.convolutions.{layer}"
         short = count + (KERNEL - 1) * dilation - z.shape[1]
@@ -84,41 +84,22 @@ def predict(z: Tensor, w: Weights, config: NetConfig, steps: int, keep: Keep) ->
     return affine(z, w["predictor.out.weight"][..., 0], w["predictor.out.bias"])
 
 
-def judged_steps(config: NetConfig, plan: tuple[int, int, int]) -> tuple[int, bool]:
+def judged_steps(config: NetConfig, plan: MaskPlan) -> tuple[int, bool]:
     """Return how many steps of a window are predicted in training, and whether from its block on.
 
     With one masked block per window, and room before it for all the predictor sees, they are the
     block; otherwise the tail in which all blocks lie.
     """
-    tail, span, blocks = plan
-    fits = reach(config) + config.horizon <= config.window - tail
-    return (span, True) if blocks == 1 and fits else (tail, False)
+    fits = config.reach + config.horizon <= config.window - plan.tail
+    return (plan.span, True) if plan.blocks == 1 and fits else (plan.tail, False)
 
 
 def seen_by_predictor(H: Tensor, config: NetConfig, steps: int) -> Tensor:
     """Return what predictions of the last steps depend on, shifted, time first: (M, T, B, D)."""
-    count = min(config.window, steps + reach(config))
+    count = min(config.window, steps + config.reach)
     end = config.window - config.horizon
     past = H[:, :, max(0, end - count) : end].transpose(1, 2).contiguous()
     return with_zeros(past, count - past.shape[1]) if past.shape[1] < count else past
-
-
-def reach(config: NetConfig) -> int:
-    """Return how many steps before its own the predictor sees, the horizon apart."""
-    return (KERNEL - 1) * sum(config.dilations)
-
-
-def layer_steps(config: NetConfig, steps: int) -> list[int]:
-    """Return how many last steps each convolution computes: what the next one reads of it.
-
-    >>> from axonad.axon import AxonAD
-    >>> layer_steps(AxonAD()._net_config(19), 10)
-    [38, 34, 26, 10]
-    """
-    counts = [steps]
-    for dilation in config.dilations[:0:-1]:  # from the last layer to the second
-        counts.append(min(config.window, counts[-1] + (KERNEL - 1) * dilation))
-    return counts[::-1]
 
 
 class Batch(NamedTuple):
@@ -182,9 +163,9 @@ def judged(
         last = slice(config.window - steps, None)
         x = batch.x[:, :, last].transpose(1, 2)
         return seen_by_predictor(H, config, steps), x, position[:, last, None]
-    before = reach(config) + config.horizon
+    before = config.reach + config.horizon
     places = cuts(batch.begins - before, before + steps, config.window)  # (M, T, B)
-    seen = cut_out(H, places[:, : reach(config) + steps])
+    seen = cut_out(H, places[:, : config.reach + steps])
     x = cut_out(batch.x, places[:, before:])
     models = torch.arange(0, len(H) * config.window, config.window, device=H.device)[:, None]
     steps_of = batch.begins[:, None] + torch.arange(steps, device=H.device)[:, None]

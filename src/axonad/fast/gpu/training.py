@@ -25,7 +25,6 @@ from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import Replay
 from axonad.train.checkpoint import Patience
 from axonad.train.loop import GPU_BATCH, MARGIN, History, TrainConfig
-from axonad.train.mask import mask_plan
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -46,7 +45,7 @@ def models_at_once(config: NetConfig, batch_size: int, device: torch.device) -> 
     return max(1, min(int(free / needed), LAUNCH // batch_size))
 
 
-def train_fleet(
+def train_stack(
     members: Sequence[Member], config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, History]]:
     """Train all members' networks in place; yield a member's place and history when it is done.
@@ -57,7 +56,9 @@ def train_fleet(
     runs = [Run(place, member, config) for place, member in enumerate(members)]
     windows = sum(member.windows for member in members) * config.epochs
     stack = Stack([member.net for member in members], config, windows=windows)
-    feed = Feed(members, plan=_plan(members[0], config), batch_size=config.batch_size)
+    net = members[0].net.config
+    plan = config.mask_plan(window=net.window, horizon=net.horizon)
+    feed = Feed(members, plan=plan, batch_size=config.batch_size)
     held_out = HeldOut(members, batch_size=config.batch_size)
     for run in runs:
         feed.shuffle(run.place)
@@ -224,12 +225,3 @@ class Run:
         if self._best is not None:
             self.history.kept_epoch = self.history.validation.index(self._error) + 1
         stack.layout.unpack(*(self._best or stack.copy(row)), self.member.net)
-
-
-def _plan(member: Member, config: TrainConfig) -> tuple[int, int, int]:
-    return mask_plan(
-        window=member.net.config.window,
-        horizon=member.net.config.horizon,
-        mask_ratio=config.mask_ratio,
-        block_fraction=config.block_fraction,
-    )
