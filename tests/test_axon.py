@@ -68,7 +68,7 @@ def test_paper_parts_are_scaled_each_by_itself(monkeypatch, small):
 )
 def test_validation_is_the_last_fifth_or_nothing(small, rows, trained, epochs):
     detector = AxonAD(**small)
-    assert detector._split(rows) == trained
+    assert detector.count_training_rows(rows) == trained
     detector.fit(waves(rows))
     if epochs is not None:
         assert detector.training_.validation == []
@@ -90,16 +90,16 @@ def test_paper_statistics_come_from_the_train_part_scaled_by_itself(small):
     X[240:] *= 30  # the held-out part would change both the scaling and the statistics
     detector = AxonAD.paper(**small).fit(X)
     terms = detector._terms(X[:240]).terms
-    for name, scale in detector._scales.items():
+    for name, scale in detector.scales_.items():
         assert float(scale.median) == pytest.approx(np.median(terms[name]), rel=1e-5)
         low, high = np.quantile(terms[name], [0.25, 0.75])
         assert float(scale.spread) == pytest.approx(high - low, rel=1e-4)
 
 
 def test_paper_split_at_lengths_without_a_validation_window():
-    assert AxonAD.paper()._split(400) == 320
-    assert AxonAD.paper()._split(125) == 125
-    assert AxonAD.paper()._split(127) == 101
+    assert AxonAD.paper().count_training_rows(400) == 320
+    assert AxonAD.paper().count_training_rows(125) == 125
+    assert AxonAD.paper().count_training_rows(127) == 101
 
 
 def test_components_add_up_to_the_score(fitted):

@@ -37,7 +37,7 @@ def test_every_detector_ends_as_after_its_own_fit(small, tmp_path):
         twin.fit(X)
         assert detector.fingerprint != twin.fingerprint, "it was trained in the stack"
         assert set(vars(detector)) == set(vars(twin))
-        assert detector._names == (None if place == 0 else tuple(names))
+        assert detector.channel_names == (None if place == 0 else tuple(names))
         assert detector.training_.epochs == twin.training_.epochs
         np.testing.assert_allclose(
             detector.training_.validation, twin.training_.validation, rtol=0.1
@@ -63,13 +63,13 @@ def test_paper_mode_too(small):
 
 def test_kinds_are_told_apart_and_single_ones_fitted_plainly(small, monkeypatch):
     sizes = []
-    original = fleet.train_fleet
+    original = fleet.train_stack
 
     def spy(members, config, progress):
         sizes.append(sorted(len(m.series) for m in members))
         return original(members, config, progress)
 
-    monkeypatch.setattr(fleet, "train_fleet", spy)
+    monkeypatch.setattr(fleet, "train_stack", spy)
     detectors = make(small, 6)
     detectors[1].set_params(heads=4)
     detectors[2].set_params(lr=1e-4)
@@ -132,7 +132,7 @@ def test_bad_series_stop_nobody_else(small):
         (1, 2, 3), InputError
     )
     assert detectors[1].fingerprint == before
-    assert detectors[1]._names is None
+    assert detectors[1].channel_names is None
     for place in (0, 4):
         assert len(detectors[place].decision_function(waves(50))) == 50
     for place in (2, 3):
@@ -216,13 +216,13 @@ def test_global_random_state_is_untouched(small):
 
 def test_who_would_learn_the_same_is_trained_once(small, monkeypatch):
     trained = []
-    original = AxonAD._train
+    original = AxonAD.train
 
-    def spy(self, X, names):
+    def spy(self, X, names, **options):
         trained.append(self.tail)
-        return original(self, X, names)
+        return original(self, X, names, **options)
 
-    monkeypatch.setattr(AxonAD, "_train", spy)
+    monkeypatch.setattr(AxonAD, "train", spy)
     X, few = waves(300), {**small, "epochs": 2}
     detectors = [
         AxonAD(**{**few, "tail": 4}),
@@ -235,7 +235,7 @@ def test_who_would_learn_the_same_is_trained_once(small, monkeypatch):
         alone = type(detector)(**detector.get_params()).fit(X)
         assert detector.fingerprint == alone.fingerprint
         np.testing.assert_array_equal(detector.decision_scores_, alone.decision_scores_)
-    nets = [detector._net for detector in detectors]
+    nets = [detector.net_ for detector in detectors]
     assert len({id(net) for net in nets}) == 3, "each has a network of its own"
     assert [net.config.tail for net in nets] == [4, 2, small["tail"]]
 
@@ -263,7 +263,7 @@ def test_twins_in_a_stack_share_its_weights_and_its_failure(small):
     X, other = waves(300), waves(300, seed=1)
     detectors = [AxonAD(**small), AxonAD(**small), AxonAD(**{**small, "tail": 2})]
     fit_many(detectors, [X, other, X])
-    first, twin = (dict(detectors[i]._net.state_dict()) for i in (0, 2))
+    first, twin = (dict(detectors[i].net_.state_dict()) for i in (0, 2))
     assert all(torch.equal(first[name], twin[name]) for name in first)
     assert detectors[0].training_ == detectors[2].training_
     assert detectors[0].training_ is not detectors[2].training_
@@ -276,13 +276,13 @@ def test_twins_in_a_stack_share_its_weights_and_its_failure(small):
 
 def test_a_twin_keeps_its_own_names_and_its_own_way_of_training(small):
     class Other(AxonAD):
-        def _untrained(self, X, names, device):
-            return super()._untrained(X**3, names, device)
+        def prepare(self, X, names, device):
+            return super().prepare(X**3, names, device)
 
     X = waves(300)
     detectors = [AxonAD(**small), Other(**small)]
     fit_many(detectors, [X, X])
-    first, second = (detector._net.state_dict() for detector in detectors)
+    first, second = (detector.net_.state_dict() for detector in detectors)
     assert any(not torch.equal(first[name], second[name]) for name in first)
     wild = X.copy()
     wild[5, 1] = 1e300

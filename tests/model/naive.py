@@ -52,9 +52,9 @@ def predict_queries(H, predictor):
     steps, width = H.shape
     z = np.zeros((steps, width))
     for t in range(steps):
-        if t - predictor.horizon >= 0:
-            z[t] = H[t - predictor.horizon]
-    for conv, dilation in zip(predictor.convolutions, predictor.dilations, strict=True):
+        if t - predictor.config.horizon >= 0:
+            z[t] = H[t - predictor.config.horizon]
+    for conv, dilation in zip(predictor.convolutions, predictor.config.dilations, strict=True):
         kernel = weight(conv)  # (out, in, 3): the last tap is the present
         out = np.zeros_like(z)
         for t in range(steps):

@@ -15,8 +15,8 @@ from tests.conftest import SMALL, waves
 
 def naive(detector, X, start):
     """Return five numbers of one window, from the network's own forward, loop by loop."""
-    net, T, k, s = detector._net, detector.window, detector.tail, detector.horizon
-    scaled = torch.from_numpy(detector._scaler.apply(X))[start : start + T][None]
+    net, T, k, s = detector.net_, detector.window, detector.tail, detector.horizon
+    scaled = detector.scaled(X, torch.device("cpu"))[start : start + T][None]
     with torch.no_grad():
         output = net(scaled)
         keys = net.attention.key(net.online(scaled)[1])[0]
@@ -73,9 +73,9 @@ def test_queries_are_those_of_the_last_step(fitted):
     X = waves(100, seed=6)
     path = query_path(fitted, X, 20, 70)
     assert path.target.shape == path.predicted.shape == (50, fitted.d_model)
-    x = torch.from_numpy(fitted._scaler.apply(X))[30 - fitted.window + 1 : 31][None]
+    x = fitted.scaled(X, torch.device("cpu"))[30 - fitted.window + 1 : 31][None]
     with torch.no_grad():
-        output = fitted._net(x)
+        output = fitted.net_(x)
     for name in ("target", "predicted"):
         heads = getattr(output, name)[0, :, -1].double()
         expected = (heads / heads.norm(dim=-1, keepdim=True)).flatten()

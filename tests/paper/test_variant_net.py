@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from axonad.model.config import PREDICTS, VariantConfig
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet
-from axonad.paper.variant_net import VariantNet, make_loss, make_net, mismatch
+from axonad.paper.variant_net import PREDICTS, VariantConfig, VariantNet, mismatch
 from axonad.paper.variant_terms import VARIANT_TERMS, variant_terms
 from tests.model import naive
 from tests.model.test_net import make_net as make_standard
@@ -30,7 +29,7 @@ def make(predicts, seed=0, trains="both", detached=False, map_keys="past", **cha
         **{**settings, **changes},
         predicts=predicts, trains=trains, detached=detached, map_keys=map_keys,
     )  # fmt: skip
-    net = make_net(config)
+    net = VariantNet(config) if isinstance(config, VariantConfig) else AxonNet(config)
     with torch.no_grad():  # targets unlike what they follow, and a temperature that is not 1
         slow = [*net.target.parameters(), *(net.slow.parameters() if hasattr(net, "slow") else ())]
         for p in slow:
@@ -107,7 +106,7 @@ def test_the_reconstruction_is_that_of_the_model_it_extends(predicts):
 def test_a_variant_starts_from_the_weights_of_the_model():
     config = make("keys").config
     torch.manual_seed(3)
-    variant = make_net(config)
+    variant = VariantNet(config)
     torch.manual_seed(3)
     plain = AxonNet(config)
     for name, value in plain.state_dict().items():
@@ -122,7 +121,7 @@ def test_what_is_minimised(predicts, trains):
     x = window(net)
     mask = torch.zeros(2, 9)
     mask[0, 2:5] = mask[1, 6:8] = 1
-    loss = make_loss(net.config)
+    loss = net.make_loss()
     with torch.no_grad():
         loss.log_variance.copy_(torch.tensor([0.3, -0.2]))
         found = float(loss(net(x, last=9), x, mask))
@@ -136,7 +135,7 @@ def test_what_is_minimised(predicts, trains):
 
 
 def test_the_standard_model_keeps_its_loss():
-    assert type(make_loss(make_standard().config)) is WeightedLoss
+    assert type(make_standard().make_loss()) is WeightedLoss
 
 
 @pytest.mark.parametrize("predicts", PREDICTS)
@@ -144,7 +143,7 @@ def test_the_standard_model_keeps_its_loss():
 def test_whether_the_prediction_reaches_the_embedding(predicts, detached):
     net = make(predicts, trains="prediction", detached=detached).train()
     x = window(net)
-    make_loss(net.config)(net(x, last=9), x, torch.ones(2, 9)).backward()
+    net.make_loss()(net(x, last=9), x, torch.ones(2, 9)).backward()
     assert (net.online.embed.weight.grad is None) == detached
     learns = {name for name, p in net.named_parameters() if p.grad is not None}
     trained = "second." if predicts in ("keys", "values") else "predictor."

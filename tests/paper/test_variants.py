@@ -12,8 +12,7 @@ import axonad
 from axonad import AxonAD
 from axonad.errors import ConfigError
 from axonad.fast import choose as fit
-from axonad.model.config import PREDICTS
-from axonad.paper.variant_net import make_net
+from axonad.paper.variant_net import PREDICTS
 from axonad.paper.variants import AxonADVariant
 from axonad.testing import CHECKS
 from tests.conftest import SMALL, waves
@@ -40,15 +39,15 @@ def test_by_default_it_is_axonad():
     X = waves(300)
     ours, theirs = AxonADVariant(**SMALL).fit(X), AxonAD(**SMALL).fit(X)
     np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
-    assert ours._live() is not None
+    assert ours.live_windows() is not None
 
 
 def test_another_score_has_the_weights_of_axonad():
     X = waves(300)
     base = AxonAD(**SMALL).fit(X)
     other = AxonADVariant(**SMALL, scores=("d_rec",)).fit(X)
-    for name, value in base._net.state_dict().items():
-        torch.testing.assert_close(other._net.state_dict()[name], value, rtol=0, atol=0)
+    for name, value in base.net_.state_dict().items():
+        torch.testing.assert_close(other.net_.state_dict()[name], value, rtol=0, atol=0)
     np.testing.assert_allclose(other.decision_function(X), base.components(X)["d_rec"])
     assert list(other.components(X)) == ["d_rec"]
 
@@ -59,8 +58,8 @@ def test_trained_alone_on_keys_or_values_it_scores_with_an_untrained_network(pre
     params = {**SMALL, "predicts": predicts, "trains": "prediction", "detached": True}
     detector = AxonADVariant(**params).fit(waves(300))
     torch.manual_seed(detector.seed)
-    fresh = make_net(detector._net_config(3)).state_dict()
-    found = detector._net.state_dict()
+    fresh = detector.make_net(3).state_dict()
+    found = detector.net_.state_dict()
     for name, value in fresh.items():
         if not name.startswith("second."):
             torch.testing.assert_close(found[name], value, rtol=1e-6, atol=1e-6)
@@ -75,7 +74,7 @@ def test_training_lowers_what_it_minimises(predicts):
 
     def middle(epochs):
         detector = AxonADVariant(**{**params, "epochs": epochs}, scores=(name,), validation=0.0)
-        return float(detector.fit(X)._scales[name].median)
+        return float(detector.fit(X).scales_[name].median)
 
     assert middle(8) < 0.9 * middle(1)
 
@@ -89,23 +88,23 @@ def test_many_at_once_fit_variants_one_by_one():
         np.testing.assert_array_equal(detector.decision_function(X), alone.decision_function(X))
 
 
-def test_on_a_card_variants_take_the_plain_way(monkeypatch):
-    """Decided by the device's name and the configuration alone, so no card is needed to see it."""
-    card = SimpleNamespace(device=torch.device("cuda"))
+def test_on_a_gpu_variants_use_the_plain_network(monkeypatch):
+    """Decided by the device's name and the configuration alone, so no GPU is needed."""
+    gpu = SimpleNamespace(device=torch.device("cuda"))
     taken = []
-    monkeypatch.setattr(fit, "train", lambda *args: taken.append("plain"))
-    monkeypatch.setattr(fit, "train_fleet", lambda *args: iter([taken.append("stack") or (0, 0)]))
+    monkeypatch.setattr(fit, "train", lambda *args, **options: taken.append("plain"))
+    monkeypatch.setattr(fit, "train_stack", lambda *args: iter([taken.append("stack") or (0, 0)]))
     monkeypatch.setattr(fit, "Member", lambda *args: None)
     monkeypatch.setattr(fit, "generator", lambda *args: None)
     for trains in ("both", "reconstruction"):
-        net = make_net(AxonADVariant(**SMALL, trains=trains)._net_config(3))
-        fit.train_net(net, card, None, None, None, seed=0)
+        net = AxonADVariant(**SMALL, trains=trains).make_net(3)
+        fit.train_net(net, gpu, None, None, None, seed=0)
     assert taken == ["stack", "plain"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.gpu
-def test_a_card_scores_as_the_processor_does(change):
+def test_a_gpu_scores_as_the_cpu_does(change):
     X = waves(300)
     detector = AxonADVariant(**{**SMALL, "device": "cuda"}, **CHANGES[change]).fit(X)
     found = detector.decision_function(X)

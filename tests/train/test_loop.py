@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from axonad.fast.cpu.training import block_step
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.model.target import MomentumTarget
@@ -52,7 +53,7 @@ def test_without_validation_all_epochs_run():
     assert history.validation == []
 
 
-def naive_epoch(net, loss, optimiser, series, settings):
+def naive_epoch(net, loss, optimiser, series, settings, *, block_seeds):
     """The paper's epoch, step by step, drawing from the random state in the same order."""
     count = len(series) - 16 + 1
     order = torch.randperm(count)
@@ -62,7 +63,7 @@ def naive_epoch(net, loss, optimiser, series, settings):
         starts = order[first : first + settings.batch_size].tolist()
         x = torch.stack([series[s : s + 16] for s in starts])
         where = torch.randint(16 - tail, 16 - span + 1, (len(x), blocks, 1))
-        if blocks == 1:
+        if block_seeds and blocks == 1:
             torch.randint(2**62, (-(-len(x) // 32),))  # each share's dropout has a seed
         mask = torch.zeros(len(x), 16)
         for b in range(len(x)):
@@ -87,8 +88,9 @@ def naive_epoch(net, loss, optimiser, series, settings):
                 slow.copy_(0.9 * slow + 0.1 * fast)
 
 
+@pytest.mark.parametrize("make_step", [loop.plain_step, block_step])
 @pytest.mark.parametrize(("ratio", "fraction"), [(0.8, 0.3), (0.5, 0.5)])  # three blocks, one
-def test_an_epoch_equals_its_naive_twin(double, ratio, fraction):
+def test_an_epoch_equals_its_naive_twin(double, ratio, fraction, make_step):
     """Order, windows, masks, loss, clipping, AdamW with decay on everything, EMA, last batch."""
     series = 3 * torch.from_numpy(waves(180))  # 165 windows: 64, 64, 37
     settings = config(lr=1e-2, weight_decay=0.1, mask_ratio=ratio, block_fraction=fraction)
@@ -100,10 +102,11 @@ def test_an_epoch_equals_its_naive_twin(double, ratio, fraction):
             weights = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
             if twin:
                 optimiser = torch.optim.AdamW(weights, lr=1e-2, weight_decay=0.1)
-                naive_epoch(net, loss, optimiser, series, settings)
+                naive_epoch(
+                    net, loss, optimiser, series, settings, block_seeds=make_step is block_step
+                )
             else:
-                optimiser = loop.make_optimiser(net, loss, settings)
-                step = loop.plain_step(net, loss, optimiser, series, settings)
+                step = make_step(net, loss, loop.adamw(weights, settings), series, settings)
                 loop.train_epoch(net, step, series, 64, Progress("", 1, show=False))
         results.append([*net.state_dict().values(), loss.log_variance.detach()])
     for fast, slow in zip(*results, strict=True):

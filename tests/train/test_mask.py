@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from axonad.train.mask import mask_plan, sample_mask
+from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks, mask_plan
 
 CPU = torch.device("cpu")
 
@@ -11,7 +11,9 @@ CPU = torch.device("cpu")
 def draw(batch, window, plan, seed=0):
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return sample_mask(batch, window=window, plan=plan, device=CPU)
+        plan = MaskPlan(*plan)
+        starts = draw_blocks(batch, window=window, plan=plan, device=CPU)
+        return mask_blocks(starts, window, plan.span)
 
 
 def test_paper_plan():

@@ -1,4 +1,4 @@
-"""The network made for scoring against the network itself, computed in full."""
+"""The forward pass for scoring against the plain network."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import math
 import pytest
 import torch
 
-from axonad.fast.cpu.attention import AT_ONCE, attend
+from axonad.fast.cpu.batch import seen_from
 from axonad.fast.cpu.buffers import Buffers
-from axonad.fast.cpu.folding import slide
-from axonad.fast.cpu.forward import ScoringNet
+from axonad.fast.cpu.forward import AT_ONCE, ForwardNet, attend
 from tests.model.test_net import make_net
 
 
@@ -21,12 +20,12 @@ def make_series(net, windows=5, seed=1, dtype=torch.float32):
 
 
 def both(net, series):
-    """Outputs of the network for scoring, and of the network in full, cut to the scored steps."""
+    """Outputs of the fast forward pass, and of the plain network cut to the scored steps."""
     windows = len(series) - net.config.window + 1
-    scoring = ScoringNet(net)
-    fast = scoring.windows(scoring.rows(series), first=0, count=windows, buffers=Buffers(series))
+    forward = ForwardNet(net)
+    fast = forward(seen_from(forward, forward.rows(series), 0, windows), Buffers(series))
     with torch.no_grad():
-        full = net(slide(series, first=0, windows=windows, steps=net.config.window))
+        full = net(series.unfold(0, net.config.window, 1).mT)
     last = slice(-net.config.scored_steps, None)
     return fast, full._replace(predicted=full.predicted[:, :, last], target=full.target[:, :, last])
 
@@ -66,11 +65,11 @@ def test_the_size_of_the_paper():
 def test_any_part_of_the_windows_alone():
     net = make_net()
     series = make_series(net, windows=9)
-    scoring, buffers = ScoringNet(net), Buffers(series)
-    rows = scoring.rows(series)
-    whole = scoring.windows(rows, first=0, count=9, buffers=Buffers(series))
+    forward, buffers = ForwardNet(net), Buffers(series)
+    rows = forward.rows(series)
+    whole = forward(seen_from(forward, rows, 0, 9), Buffers(series))
     for first, count in ((0, 4), (4, 4), (8, 1)):
-        part = scoring.windows(rows, first=first, count=count, buffers=buffers)
+        part = forward(seen_from(forward, rows, first, count), buffers)
         agree(part, type(part)(*(output[first : first + count] for output in whole)))
 
 

@@ -1,14 +1,20 @@
-"""The folded network against the plain one, on many shapes."""
+"""Live windows against the plain network on many shapes, and against windows scored whole."""
 
 from __future__ import annotations
 
+import copy
+import pickle
+
+import numpy as np
 import pytest
 import torch
 
-from axonad.fast.cpu.live import LiveNet
-from axonad.fast.cpu.live_pass import LivePass
+from axonad import AxonAD, load
+from axonad.fast.cpu import live as live_module
+from axonad.fast.cpu.live import LiveNet, LivePass
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
+from tests.conftest import SMALL, waves
 
 BASE = {
     "channels": 3, "window": 40, "d_model": 16, "heads": 2, "horizon": 1, "tail": 4, "ema": 0.9,
@@ -25,20 +31,17 @@ def make_net(seed=0, spread=0.1, **changes) -> AxonNet:
     return net
 
 
-def run_live(net: AxonNet, x: torch.Tensor):
+def make_pass(net: AxonNet, x: torch.Tensor) -> LivePass:
     live = LiveNet(net)
-    run = LivePass(live, len(x))
-    kept = live.keep(x)
-    run.every.copy_(kept.every + live.places.every)
-    run.last.copy_(kept.last[:, -live.tail :] + live.places.last)
-    return run, run()
+    every, last = (kept.unflatten(0, x.shape[:2]) for kept in live.rows(x.flatten(0, 1)))
+    return LivePass(live, every.contiguous(), last[:, -live.last_steps :].contiguous())
 
 
 def check(net: AxonNet, x: torch.Tensor) -> None:
-    run, output = run_live(net, x)
+    found_pass = make_pass(net, x)
+    output = found_pass.forward()
     expected = net.double()(x.double())
     last = net.config.scored_steps
-    assert torch.equal(run.rows, x)
     for name, found in output._asdict().items():
         truth = getattr(expected, name)
         truth = truth if name == "reconstruction" else truth[:, :, -last:]
@@ -81,14 +84,105 @@ def test_large_logits_take_the_safe_way():
 
 def test_a_pass_can_be_used_again():
     net, x = make_net(), torch.randn(2, 40, 3)
-    live = LiveNet(net)
-    run = LivePass(live, 2)
-    found = []
-    for windows in (x, x.flip(0), x):
-        kept = live.keep(windows)
-        run.every.copy_(kept.every + live.places.every)
-        run.last.copy_(kept.last[:, -live.tail :] + live.places.last)
-        found.append([part.clone() for part in run()])
+    run = make_pass(net, x)
+    kept, found = (run.every.clone(), run.last.clone()), []
+    for order in ([0, 1], [1, 0], [0, 1]):
+        run.every.copy_(kept[0][order])
+        run.last.copy_(kept[1][order])
+        found.append([part.clone() for part in run.forward()])
     for first, second, third in zip(*found, strict=True):
         assert torch.equal(first, third)
         torch.testing.assert_close(first, second.flip(0))
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_slots_out_of_step_score_like_their_windows(fitted):
+    live = fitted.live_windows()
+    series = [waves(60, seed=seed) for seed in range(5)]
+    ends = [16, 20, 17, 40, 16]
+    for slot, (X, end) in enumerate(zip(series, ends, strict=True)):
+        live.load(slot, X[end - 16 : end])
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        some = rng.permutation(5)[: rng.integers(1, 6)].tolist()
+        some = [slot for slot in some if ends[slot] < 60]
+        if not some:
+            continue
+        live.append(some, np.stack([series[slot][ends[slot]] for slot in some]))
+        for slot in some:
+            ends[slot] += 1
+        scores, terms = live.score(some)
+        for i, slot in enumerate(some):
+            expected, parts = fitted.score_ends(series[slot][ends[slot] - 16 : ends[slot]])
+            close(scores[i], expected[0])
+            for name, values in parts.items():
+                close(terms[name][i], values[0])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_more_slots_than_a_pass_holds(fitted, monkeypatch, threads):
+    monkeypatch.setattr(live_module, "CPU_BATCH", 3)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    live = fitted.live_windows()
+    series = [waves(16, seed=seed) for seed in range(7)]
+    for slot, X in enumerate(series):
+        live.load(slot, X)
+    close(live.score(list(range(7)))[0], [fitted.score_ends(X)[0][0] for X in series])
+
+
+def test_a_slot_may_be_loaded_again(fitted):
+    live, X = fitted.live_windows(), waves(40, seed=3)
+    live.load(0, X[:16])
+    live.append([0], X[16:17])
+    live.load(0, X[20:36])
+    live.append([0], X[36:37])
+    close(live.score([0])[0], fitted.score_ends(X[21:37])[0])
+
+
+def by_pickle(detector):
+    return pickle.loads(pickle.dumps(detector))  # noqa: S301
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, by_pickle])
+def test_live_net_are_shared_and_never_copied(duplicate):
+    detector = AxonAD(**SMALL).fit(waves(100))
+    live = detector.live_windows()
+    assert detector.live_windows(live) is live
+    assert detector.live_windows().net is live.net
+    twin = duplicate(detector)
+    assert not hasattr(twin, "_live_net")
+    assert twin.live_windows(live) is not live
+
+
+def test_streams_of_one_detector_share_their_working_memory():
+    detector = AxonAD(**SMALL).fit(waves(100))
+    X = waves(40, seed=3)
+    streams = [detector.live_windows() for _ in range(5)]
+    for i, live in enumerate(streams):
+        live.load(0, X[i : i + 16])
+    scores = [live.score([0])[0][0] for live in streams]
+    assert len(streams[0].net.idle_passes) == 1
+    close(scores, detector.score_ends(X[:20])[0])
+
+
+def test_a_loaded_detector_scores_as_the_saved_one(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    live, X = load(tmp_path / "model").live_windows(), waves(16, seed=5)
+    live.load(0, X)
+    scores, terms = live.score([0])
+    assert scores.shape == terms["d_q"].shape == (1,)
+    close(scores, fitted.score_ends(X)[0])
+
+
+def test_a_new_fit_makes_new_live_net():
+    detector = AxonAD(**SMALL).fit(waves(100))
+    live = detector.live_windows()
+    detector.fit(waves(120, seed=4))
+    fresh = detector.live_windows(live)
+    assert fresh is not live
+    X = waves(16, seed=5)
+    fresh.load(0, X)
+    close(fresh.score([0])[0], detector.score_ends(X)[0])

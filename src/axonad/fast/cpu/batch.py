@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
 from torch import Tensor
 
 from axonad.data.windows import count_windows
@@ -23,12 +22,12 @@ PASS = 32  # windows in one forward pass: what they need fits into a core's cach
 def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
     """Call ``consume(first, output, x)`` for all windows of a series (n, F), from several threads.
 
-    Outputs and windows handed to ``consume`` are valid until it returns.
+    Outputs and windows handed to ``consume`` are valid until it returns. Results are bit-identical
+    for any number of threads, because each batch is computed by one thread.
     """
     window = net.config.window
     windows = count_windows(len(series), window)
-    share = -(-windows // torch.get_num_threads())
-    starts = range(0, windows, min(batch_size, share))
+    starts = range(0, windows, batch_size)  # not by thread count: shapes decide how sums round
     with one_thread():
         forward = ForwardNet(net)
 
@@ -40,13 +39,13 @@ def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Cons
             rows = forward.rows(part)
             for begin in range(0, count, PASS):
                 size = min(PASS, count - begin)
-                output = forward(_seen(forward, rows, begin, size), buffers)
+                output = forward(seen_from(forward, rows, begin, size), buffers)
                 consume(first + begin, output, _slide(part, begin, size, window))
 
     share_out(starts, work)
 
 
-def _seen(forward: ForwardNet, rows: Rows, first: int, windows: int) -> Seen:
+def seen_from(forward: ForwardNet, rows: Rows, first: int, windows: int) -> Seen:
     """Return what the windows that begin at rows ``first``, ``first + 1``, ... see."""
     window = forward.config.window
     by_row = (_slide(part, first, windows, window) for part in rows[:3])

@@ -19,7 +19,7 @@ from axonad.fast.cpu.buffers import Buffers
 from axonad.fast.cpu.folding import centred
 from axonad.fast.cpu.forward import ForwardNet
 from axonad.live_windows import Scored
-from axonad.model.net import AxonNet
+from axonad.model.net import AxonNet, Output
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS
 from axonad.torch_runtime.threads import one_thread, share_out
@@ -45,7 +45,7 @@ class LiveNet:
         every, last = self.forward.row_weights()
         self._widths = [every.shape[1] + len(own), last.shape[1] + rows.shape[1]]
         self._weights = torch.cat([every, own, last, rows], dim=1)
-        self._idle: list[dict[int, LivePass]] = []  # passes that no thread uses, by batch size
+        self.idle_passes: list[dict[int, LivePass]] = []  # not in use by a thread, by batch size
 
     def rows(self, x: Tensor) -> tuple[Tensor, ...]:
         """Return what is kept of rows (R, F): (R, C) for all steps, (R, C') for the last ones."""
@@ -54,13 +54,13 @@ class LiveNet:
     def borrow(self) -> dict[int, LivePass]:
         """Return passes that no other thread uses; give them back with :meth:`give_back`."""
         try:
-            return self._idle.pop()
+            return self.idle_passes.pop()
         except IndexError:  # all are in use
             return {}
 
     def give_back(self, passes: dict[int, LivePass]) -> None:
         """Offer passes to the next thread that asks."""
-        self._idle.append(passes)
+        self.idle_passes.append(passes)
 
 
 class LivePass:
@@ -84,10 +84,14 @@ class LivePass:
 
     def terms(self) -> Tensor:
         """Return the terms of the score (terms, B)."""
+        output, config = self.forward(), self._net.config
+        return torch.stack([term(output, self._x, config) for term in TERMS.values()])
+
+    def forward(self) -> Output:
+        """Return the network's outputs, valid until the next call."""
         self._invert(self._h, self._net.steps, self._inverse)
         self._invert(self._target_h, self._net.target_steps, self._target_inverse)
-        output, config = self._net.forward(self._seen, self._buffers), self._net.config
-        return torch.stack([term(output, self._x, config) for term in TERMS.values()])
+        return self._net.forward(self._seen, self._buffers)
 
     def _invert(self, rows: Tensor, steps: Tensor, out: Tensor) -> None:
         """Write 1 / σ of LayerNorm for centred rows at their steps."""

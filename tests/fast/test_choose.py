@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from axonad.fast.passes import CPU_PASS, FEW, run_passes
+from axonad.fast.choose import FEW, run_windows
+from axonad.fast.cpu.batch import PASS
 from tests.model.test_net import make_net
 
 
@@ -13,20 +14,20 @@ def run(net, series, batch_size):
     found = torch.zeros(windows, net.config.window, series.shape[1])
     times = torch.zeros(windows)
 
-    def take(first, output, x):
+    def consume(first, output, x):
         part = slice(first, first + len(x))
         torch.testing.assert_close(x, series.unfold(0, net.config.window, 1).mT[part])
         found[part] = output.reconstruction
         times[part] += 1
 
     with torch.no_grad():
-        run_passes(net, series, batch_size=batch_size, take=take)
+        run_windows(net, series, batch_size=batch_size, consume=consume)
     assert (times == 1).all()
     return found
 
 
-@pytest.mark.parametrize("windows", [1, FEW, FEW + 1, CPU_PASS + 1, 3 * CPU_PASS])
-@pytest.mark.parametrize("batch_size", [1, 7, CPU_PASS + 3, 1000])
+@pytest.mark.parametrize("windows", [1, FEW, FEW + 1, PASS + 1, 3 * PASS])
+@pytest.mark.parametrize("batch_size", [1, 7, PASS + 3, 1000])
 def test_every_window_comes_once_and_right(windows, batch_size):
     net = make_net()
     series = torch.randn(net.config.window + windows - 1, 3)
@@ -35,9 +36,10 @@ def test_every_window_comes_once_and_right(windows, batch_size):
     torch.testing.assert_close(run(net, series, batch_size), expected, rtol=1e-5, atol=1e-5)
 
 
-def test_the_same_bits_however_many_threads():
+@pytest.mark.parametrize("rows", [45, 200])
+def test_the_same_bits_however_many_threads(rows):
     net = make_net()
-    series = torch.randn(200, 3)
+    series = torch.randn(rows, 3)
     before = torch.get_num_threads()
     try:
         found = []
