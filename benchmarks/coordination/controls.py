@@ -1,8 +1,8 @@
-"""How visible the coordination suite is to simple scores, within and across channels.
+"""Measure how visible the coordination breaks are to simple scores, within and across channels.
 
     python benchmarks/coordination/controls.py --seeds 1 2 3 4 5 6 7 8 2024 2025 2026 2027
 
-Pointwise AUC-ROC. The scores are those of tests/data/test_telemetry.py.
+Prints pointwise AUC-ROC. The scores are those of tests/data/test_telemetry.py.
 """
 
 from __future__ import annotations
