@@ -34,7 +34,7 @@ def measure(seed: int) -> dict[str, float]:
     for name, score in simple.scores_within_channels(stream.train, stream.test).items():
         row[f"{name}: mean"] = simple.roc_area(score.mean(1), labels)
         row[f"{name}: max"] = simple.roc_area(score.max(1), labels)
-        row[f"{name}: told"] = simple.area_where_struck(score, stream)
+        row[f"{name}: channel known"] = simple.area_where_struck(score, stream)
     return row
 
 
