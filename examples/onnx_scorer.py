@@ -1,10 +1,11 @@
-"""Score a CSV file row by row with an exported detector: numpy and onnxruntime, nothing else.
+"""Score a CSV file row by row with an exported detector, using only numpy and onnxruntime.
 
     axonad export model --out model.onnx
     python examples/onnx_scorer.py model.onnx drive.csv
 
-One JSON line per row once a window is full, as `axonad stream` prints them. A missing value is
-replaced by the channel's last one; after ``--hold-limit`` rows in a row the window starts anew.
+Prints one JSON line per row once a window is full, as `axonad stream` does. A missing value is
+replaced by the last value of its channel; after ``--hold-limit`` consecutive rows the window is
+emptied and fills again.
 """
 
 import argparse
@@ -20,14 +21,14 @@ import onnxruntime
 
 
 class Ring:
-    """The last T rows in order, without moving them: each row is written twice, T apart."""
+    """Ring buffer of the last T rows; each row is stored twice, T apart, so a window is a slice."""
 
     def __init__(self, size: int, channels: int) -> None:
         self.size, self.count = size, 0
         self.rows = np.zeros((2 * size, channels))
 
     def push(self, row: np.ndarray) -> np.ndarray | None:
-        """Take a row; return the window (T, F) that ends with it, or None while it fills."""
+        """Append a row; return the window (T, F) that ends with it, or None until it is full."""
         place = self.count % self.size
         self.rows[place] = self.rows[place + self.size] = row
         self.count += 1
@@ -36,7 +37,7 @@ class Ring:
 
 
 def number(text: str | None) -> float:
-    """Return a finite value of a cell, or NaN."""
+    """Return the number in a cell, or NaN if it is missing or not finite."""
     try:
         value = float(text or "nan")
     except ValueError:
@@ -45,7 +46,7 @@ def number(text: str | None) -> float:
 
 
 def read_rows(path: str, names: list[str] | None, count: int) -> Iterator[np.ndarray]:
-    """Yield the model's channels of every row, by name, or by position where it has no names."""
+    """Yield the channels of the model from every row, by name, or by position without names."""
     with Path(path).open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         header = list(reader.fieldnames or ())
@@ -60,7 +61,7 @@ def read_rows(path: str, names: list[str] | None, count: int) -> Iterator[np.nda
 def fill_windows(
     rows: Iterable[np.ndarray], *, window: int, hold_limit: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield step and window (1, T, F) of each row that ends a full one; hold missing values."""
+    """Yield step and window (1, T, F) for each row with a full window; hold missing values."""
     ring = last = silent = None
     for step, row in enumerate(rows):
         if ring is None:
@@ -69,24 +70,24 @@ def fill_windows(
         gone = np.isnan(row)
         last, silent = np.where(gone, last, row), np.where(gone, silent + 1, 0)
         if np.isnan(last).any() or silent.max() > hold_limit:
-            ring = None  # no window spans a gap
+            ring = None  # start an empty window: none may span a gap
         elif (full := ring.push(last)) is not None:
             yield step, full[None]
 
 
 def main() -> None:
-    """Read the model and the file, print one line per scored row."""
+    """Read the model and the file, and print one line per scored row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("data")
     parser.add_argument("--hold-limit", type=int, default=10)
     args = parser.parse_args()
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # one window is too small to share
+    options.intra_op_num_threads = 1  # one window is too small for several threads
     session = onnxruntime.InferenceSession(args.model, options, providers=["CPUExecutionProvider"])
     facts = session.get_modelmeta().custom_metadata_map
     if facts.get("kind") != "axonad-onnx" or facts["format"] != "1":
-        sys.exit(f"{args.model} is no axonad model of format 1")
+        sys.exit(f"{args.model} is not an axonad model of format 1")
     threshold = float(facts["threshold"])
     rows = read_rows(args.data, json.loads(facts["channels"]), int(facts["channel_count"]))
     windows = fill_windows(rows, window=int(facts["window"]), hold_limit=args.hold_limit)

@@ -1,4 +1,4 @@
-"""Fit on a clean drive, score one with faults, print what was found."""
+"""Fit AxonAD on a clean drive, score a drive with planted faults and print the events found."""
 
 import axonad
 from axonad.data.telemetry import generate_telemetry
@@ -6,8 +6,8 @@ from axonad.data.telemetry import generate_telemetry
 drive = generate_telemetry(steps=8_000)
 train = axonad.Series(values=drive.train, channels=drive.channels)
 detector = axonad.AxonAD(window=50, d_model=64, epochs=10).fit(train)
-scores = detector.decision_function(drive.test)  # one per row, higher = stranger
-alarms = detector.predict(drive.test)  # 0/1, threshold from training scores alone
+scores = detector.decision_function(drive.test)  # one per row, higher = more anomalous
+alarms = detector.predict(drive.test)  # 0/1, threshold set from training scores only
 print(axonad.evaluate(scores, drive.test_labels, metrics=["VUS-PR", "AUC-PR", "AUC-ROC"]))
 for event in detector.events(drive.test, gap=25, top=2):
     print(f"steps {event.start}–{event.end - 1}: {event.score:.0f}, {', '.join(event.channels)}")

@@ -1,17 +1,19 @@
-"""Time and memory of the detectors, each in a process of its own.
+"""Measure time and memory of the detectors, each in its own process.
 
     OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py
     OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py --rows 200000 \\
         --detectors KNN LOF RobustPCA
     OMP_NUM_THREADS=1 python benchmarks/baselines/cost.py --networks --timed 2500
 
-The series is a random walk of coupled channels with noise, fitted on and scored whole: as long as
-the longest server series of TSB-AD by default. Times are the processor's. Memory is the process's
-peak less what it held after importing and making the series.
+The series is a random walk of coupled channels with noise. Each detector is fitted on the whole
+series and scores all of it. By default it is as long as the longest server series of TSB-AD. Times
+are CPU times. Memory is the peak of the process minus what it held after importing the libraries
+and generating the series.
 
-Of networks one epoch is timed: the fit less the scores it ends with. ``--timed`` times them on so
-many rows and scales to ``--rows``, in which an epoch and scoring are linear; memory, which hardly
-depends on the rows, is that of the rows timed.
+For neural detectors one epoch is timed: the fit minus the scoring at its end. ``--timed`` times
+them on that many rows and scales the result to ``--rows``; the time of an epoch and of scoring is
+linear in the number of rows. The memory shown is that of the rows timed; it hardly depends on
+their number.
 """
 
 from __future__ import annotations
@@ -52,14 +54,14 @@ def measure(name: str, rows: int, channels: int, params: dict[str, object]) -> d
     for module in ("cluster", "tree", "neighbors"):
         importlib.import_module(f"sklearn.{module}")
     X = make_series(rows, channels)
-    if "epochs" in params:  # a network: its libraries load with the first fit
+    if "epochs" in params:  # a neural detector: exclude the loading of its libraries
         axonad.make_detector(name, **params).fit(X[:300])
     detector = axonad.make_detector(name, **params)
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.process_time()
     detector.fit(X)
     fitted = time.process_time()
-    new = X + 1e-9  # not the fitted array itself: the neighbour search must run
+    new = X + 1e-9  # KNN and LOF would recognise the fitted array
     began = time.process_time()
     detector.decision_function(new)
     ended = time.process_time()
@@ -75,9 +77,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=25_000)
     parser.add_argument("--channels", type=int, default=38)
     parser.add_argument("--detectors", nargs="+")
-    parser.add_argument("--networks", action="store_true", help="one epoch of each network")
-    parser.add_argument("--timed", type=int, help="rows to time; what is shown is scaled up")
-    parser.add_argument("--params", type=json.loads, default={}, help="as JSON")
+    parser.add_argument("--networks", action="store_true", help="time one epoch per network")
+    parser.add_argument("--timed", type=int, help="rows to time; results are scaled up to --rows")
+    parser.add_argument("--params", type=json.loads, default={}, help="detector parameters as JSON")
     parser.add_argument("--here", action="store_true", help="measure in this process")
     args = parser.parse_args()
     if args.here:

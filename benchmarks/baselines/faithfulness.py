@@ -1,6 +1,6 @@
-"""Our classical detectors beside TSB-AD 1.5's, on the same real series.
+"""Compare our classical detectors with TSB-AD 1.5 on the same real series.
 
-Part one runs TSB-AD's own code, in an environment of its own (it needs numpy < 2):
+Part one runs TSB-AD's own code in a separate environment (it needs numpy < 2):
 
     python3.11 -m venv reference-env
     reference-env/bin/pip install --no-deps TSB-AD==1.5
@@ -8,17 +8,18 @@ Part one runs TSB-AD's own code, in an environment of its own (it needs numpy < 
     reference-env/bin/python benchmarks/baselines/faithfulness.py reference \\
         --data TSB-AD-M.zip --out reference
 
-Part two fits ours on the same series (parity: fitted on what is scored) and writes the rows:
+Part two fits our detectors on the same series (parity: fitted on the series that is scored) and
+writes the rows:
 
     python benchmarks/baselines/faithfulness.py compare --data TSB-AD-M.zip --reference reference \\
         --published published_vus_pr.csv --out benchmarks/baselines/faithfulness.csv
     python benchmarks/baselines/faithfulness.py table benchmarks/baselines/faithfulness.csv
 
-A third shows what learning from half and from a quarter of a series changes:
+A third part shows the effect of learning from half and from a quarter of a series:
 
     python benchmarks/baselines/faithfulness.py sample --data TSB-AD-M.zip --series 18 64
 
-The first two keep what is done and go on where they stopped.
+The first two parts save finished work; run them again to resume.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from pathlib import Path
 
 import numpy as np
 
-SERIES = (2, 8, 16, 18, 64, 94, 144, 156, 160, 162)  # reporting series of five data sets
-SETTINGS: dict[str, dict] = {  # TSB-AD's best multivariate hyper-parameters, by its names
+SERIES = (2, 8, 16, 18, 64, 94, 144, 156, 160, 162)  # evaluation series of five data sets
+SETTINGS: dict[str, dict] = {  # TSB-AD's best multivariate hyperparameters, with its names
     "IForest": {"n_estimators": 25, "max_features": 0.8, "slidingWindow": 1},
     "IForest-100": {"n_estimators": 25, "max_features": 0.8},  # TSB-AD 1.5's default window
     "LOF": {"n_neighbors": 50, "metric": "euclidean"},
@@ -49,11 +50,11 @@ SETTINGS: dict[str, dict] = {  # TSB-AD's best multivariate hyper-parameters, by
     "EIF": {"n_trees": 50},
     "RobustPCA": {"max_iter": 1000},
 }
-SEEDS = {"KMeansAD": (2024, 0, 1), "EIF": (2024, 0, 1)}  # the others fix theirs, or have none
+SEEDS = {"KMeansAD": (2024, 0, 1), "EIF": (2024, 0, 1)}  # the others fix their seed or have none
 
 
-def stub_what_is_not_needed() -> None:
-    """TSB-AD imports torch, numba and more at its top; none of them computes anything here."""
+def stub_unused_imports() -> None:
+    """Replace torch, numba and others, which TSB-AD imports but does not use here."""
 
     def module(name: str, **content: object) -> types.ModuleType:
         sys.modules[name] = types.ModuleType(name)
@@ -76,7 +77,7 @@ def reference(args: argparse.Namespace) -> None:
     import pandas as pd
 
     warnings.simplefilter("ignore")
-    stub_what_is_not_needed()
+    stub_unused_imports()
     from TSB_AD import model_wrapper
 
     args.out.mkdir(exist_ok=True)
@@ -85,13 +86,14 @@ def reference(args: argparse.Namespace) -> None:
         members = {Path(member).name: member for member in archive.namelist()}
         for file in (f for f in files if f.endswith(".csv") and int(f[:3]) in args.series):
             frame = pd.read_csv(io.BytesIO(archive.read(members[file]))).dropna()
-            data = frame.iloc[:, 0:-1].values.astype(float)  # TSB-AD's words: column by column
-            np.save(args.out / f"{file[:-4]}.npy", data)  # pandas rounds otherwise than we read
+            data = frame.iloc[:, 0:-1].values.astype(float)  # as in TSB-AD: column-major
+            # Saved because pandas parses numbers with other rounding than our reader.
+            np.save(args.out / f"{file[:-4]}.npy", data)
             for name, seed in ((n, s) for n in args.detectors for s in SEEDS.get(n, (0,))):
                 path = args.out / f"{file[:-4]}|{name}|{seed}.npy"
                 if path.exists():
                     continue
-                np.random.seed(seed)  # noqa: NPY002  what TSB-AD's scripts do
+                np.random.seed(seed)  # noqa: NPY002  as TSB-AD's scripts do
                 random.seed(seed)
                 started = time.perf_counter()
                 with contextlib.redirect_stdout(io.StringIO()):
@@ -167,7 +169,7 @@ def compare_one(
 def table(args: argparse.Namespace) -> None:
     with args.rows.open() as file:
         rows = list(csv.DictReader(file))
-    print("| detector | series | Spearman median | least | VUS-PR ours | TSB-AD 1.5 | "
+    print("| detector | series | Spearman median | minimum | VUS-PR ours | TSB-AD 1.5 | "
           "published | largest difference | 2nd |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
     for label in SETTINGS:
@@ -178,7 +180,7 @@ def table(args: argparse.Namespace) -> None:
         def mean(key: str, mine: list = mine) -> float:
             return np.mean([float(row[key]) for row in mine])
 
-        away = sorted(  # over the mean of the seeds, where there are several
+        away = sorted(  # seeds of a series are averaged first
             abs(mean("ours", [r for r in mine if r["series"] == file])
                 - mean("reference", [r for r in mine if r["series"] == file]))
             for file in files

@@ -1,8 +1,8 @@
-"""How visible the coordination suite is to simple scores, within and across channels.
+"""Measure how visible the coordination breaks are to simple scores, within and across channels.
 
     python benchmarks/coordination/controls.py --seeds 1 2 3 4 5 6 7 8 2024 2025 2026 2027
 
-Pointwise AUC-ROC. The scores are those of tests/data/test_telemetry.py.
+Prints pointwise AUC-ROC. The scores are those of tests/data/test_telemetry.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def measure(seed: int) -> dict[str, float]:
     for name, score in simple.scores_within_channels(stream.train, stream.test).items():
         row[f"{name}: mean"] = simple.roc_area(score.mean(1), labels)
         row[f"{name}: max"] = simple.roc_area(score.max(1), labels)
-        row[f"{name}: told"] = simple.area_where_struck(score, stream)
+        row[f"{name}: channel known"] = simple.area_where_struck(score, stream)
     return row
 
 

@@ -1,10 +1,10 @@
-"""Time and peak memory of ``axonad score`` on one file, whole and in chunks.
+"""Measure time and peak memory of ``axonad score`` on one file, whole and in chunks.
 
     python benchmarks/speed/chunks.py --rows 2000000 --channels 16 --chunk 100000
 
-Each way runs in a process of its own, from reading to writing Parquet. Memory is the process's
-peak above what it held before it read the file; compare it with the size of the series. Files
-that are mapped into memory count as long as the system leaves them there.
+Each method runs in its own process, from reading the file to writing Parquet. Memory is the peak
+of the process above what it held before it read the file; compare it with the size of the series.
+Memory-mapped files count as long as the operating system keeps them in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def score(folder: Path, data: str, chunk: int) -> None:
     from axonad.data.readers.chunks import FileChunks
 
     detector = load(folder / "model")
-    detector.explain(read(folder / "few.parquet"))  # what is loaded once is not the series'
+    detector.explain(read(folder / "few.parquet"))  # load all modules before measuring
     before, begun = peak(), time.perf_counter()
     if chunk:
         score_chunked(detector, FileChunks(folder / data, size=chunk), folder / "chunks.parquet")
@@ -78,8 +78,8 @@ def main() -> None:
 
 def compare(args: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
-
-        def step(which: str) -> list[float]:  # a process starts with the peak of its parent
+        # A child process inherits the peak memory of its parent, so every step needs its own.
+        def step(which: str) -> list[float]:
             words = [sys.executable, __file__, *sys.argv[1:], "--in", name, "--step", which]
             done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
             return [float(word) for word in done.stdout.split()]

@@ -1,10 +1,11 @@
-"""Time of one window, exported file against detector, on one core and in turns; and equality.
+"""Compare an exported ONNX file with its detector: CPU time of one window, and scores.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/export.py
 
-Three ways to score the newest window of a stream: ``detector`` is its decision_function (scaling,
-network, standardisation), ``network`` the torch modules and terms alone, ``onnx`` one run of the
-exported file. One epoch on a simulated drive: time does not depend on the weights.
+Three ways to score the newest window of a stream, on one core and alternating: ``detector`` is its
+``decision_function`` (scaling, network, standardisation), ``network`` the torch modules and score
+terms alone, ``onnx`` one run of the exported file. The detector is trained for one epoch on a
+simulated drive, because the time does not depend on the weights.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def main() -> None:
     for way in ways.values():
         for _ in range(10):
             way()
-    for i in range(args.rounds):  # in turns, in CPU time: what else the machine does must not count
+    for i in range(args.rounds):  # alternating, in CPU time: other load must not matter
         for name, way in ways.items():
             start = time.process_time()
             way()
@@ -63,7 +64,7 @@ def export(detector: AxonAD) -> onnxruntime.InferenceSession:
 
 
 def difference(detector: AxonAD, session: onnxruntime.InferenceSession, X: np.ndarray) -> float:
-    """Relative to the score, or absolute where that is below 1."""
+    """Return the largest difference, relative to the score, or absolute where it is below 1."""
     views = np.lib.stride_tricks.sliding_window_view(X, detector.window, axis=0).swapaxes(1, 2)
     expected = detector._score_ends(X)[0]
     found = [session.run(["score"], {"window": view[None]})[0][0] for view in views]

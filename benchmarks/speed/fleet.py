@@ -1,13 +1,14 @@
-"""Seconds of M separate fits against one ``fit_many``, on one device.
+"""Measure M separate fits against one ``fit_many`` on one device.
 
     python benchmarks/speed/fleet.py --device cuda
     OMP_NUM_THREADS=1 python benchmarks/speed/fleet.py --device cpu --small
 
-Every model has its own simulated series and seed; all run the same number of epochs, so both sides
-make the same steps, validate the same windows and score the same training series. Separate fits
-are timed on at most ``--separate`` of the models and scaled to M (marked ~): they are alike. A
-first fit of each kind, untimed, loads the libraries. ``--small`` is the network of the tests, the
-only kind that gains from a stack on a CPU; the default network is fitted one by one there.
+Every model has its own simulated series and seed. All train for the same number of epochs, so both
+sides make the same steps, validate the same windows and score the same training series. At most
+``--separate`` separate fits are timed, and their time is scaled to M (marked ~), since all fits
+cost the same. A first, untimed fit of each kind loads the libraries. ``--small`` uses the network
+of the tests, the only size that gains from a stack on a CPU; the default network is fitted one by
+one there.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def make_detectors(count: int, args: argparse.Namespace) -> list[AxonAD]:
 
 
 def timed(work, device: str) -> float:
-    """Return the seconds work takes, what it left on the device included."""
+    """Return the seconds that ``work`` takes, including its pending work on the device."""
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     wait()
     begin = time.perf_counter()
@@ -62,8 +63,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--channels", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--separate", type=int, default=8, help="separate fits to time at most")
-    parser.add_argument("--small", action="store_true", help="the network of the tests")
+    parser.add_argument("--separate", type=int, default=8, help="time at most this many fits")
+    parser.add_argument("--small", action="store_true", help="use the small network of the tests")
     parser.add_argument("--tf32", action="store_true", help="allow TF32 in matrix products")
     args = parser.parse_args()
     if args.tf32:

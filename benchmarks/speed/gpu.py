@@ -1,14 +1,15 @@
-"""What training and scoring cost on a graphics card, and what short numbers change.
+"""Measure training and scoring on a GPU, and the effect of reduced precision.
 
     cd benchmarks/speed
     python gpu.py --csv gpu_h200.csv
 
-Times are medians after warming up, the card waited for. The naive computation (``naive.py``) is a
-straightforward loop. A step of a stack is divided by its models. Fits are whole calls of ``fit``
-on the training part of the generated vehicle stream, and of all its 80,000 rows; VUS-PR is that of
-the stream, causal. ``TF32`` is the default on a card; ``bfloat16`` is inside autocast (attention
-and queries in training, everything in scoring); ``exact`` is float32 throughout; ``plain loop`` is
-one batch after another by ``train/loop.py``, as on a processor, for what its fits are worth.
+Times are medians after a warm-up, with synchronisation of the GPU. ``naive`` is the
+straightforward loop of ``naive.py``. The time of a step of a stack is divided by the number of its
+models. Fits are whole calls of ``fit`` on the training part of the generated vehicle stream, and
+on all its 80,000 rows; VUS-PR is that of the stream, causal. ``TF32`` is the default on a GPU.
+``bfloat16`` is inside autocast (attention and queries in training, everything in scoring).
+``exact`` is full float32. ``plain loop`` trains one batch after another with ``train/loop.py``, as
+on a CPU, to compare the quality of its fits.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
 
 @contextlib.contextmanager
 def exact():
-    """Train in float32 throughout."""
+    """Train in full float32."""
     kept = fleet.step_precision, fleet.fast_products
     fleet.step_precision = lambda rows: Precision(rows.dtype, rows.dtype)
     fleet.fast_products = lambda device: contextlib.nullcontext()
@@ -55,7 +56,7 @@ def exact():
 
 @contextlib.contextmanager
 def plain_loop():
-    """Train one batch after another, no stack, in float32."""
+    """Train with the plain loop of ``train/loop.py`` in full float32, without a stack."""
     kept = axon.train_net
 
     def train_net(net, series, validation, config, progress, *, seed):
@@ -80,7 +81,7 @@ def median(work, repeats: int) -> float:
 
 
 def step_ms(models: int, steps: int = 50) -> float:
-    """Return the milliseconds of a recorded step of a stack."""
+    """Return the milliseconds of one training step of a stack, replayed as a CUDA graph."""
     detector = AxonAD()
     members = []
     for seed in range(models):
@@ -197,7 +198,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024, 2025])
     args = parser.parse_args()
     if not torch.cuda.is_available():
-        parser.error("this measures a CUDA device, and torch finds none")
+        parser.error("this script needs a CUDA device, but torch finds none")
     begin, rows = time.perf_counter(), []
     print(f"{describe_device('cuda')}, torch {torch.__version__}\n")
     print("| what | how | value | naive / this | note |\n|---|---|---:|---:|---|")

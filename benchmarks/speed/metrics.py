@@ -1,19 +1,20 @@
-"""Time axonad.metrics side by side with TSB-AD 1.5, one thread each, in one run.
+"""Time axonad.metrics against TSB-AD 1.5, one thread each, in one run.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/metrics.py \
         --reference reference-env/bin/python --write benchmarks/speed/metrics.md
 
-The reference environment is made as tests/metrics/make_golden.py says. For each size and number of
-events both sides get the same scores and labels. Where the reference would need longer than
-``--limit`` seconds for one metric, a piece of its work is timed and scaled, and the table says so:
+tests/metrics/make_golden.py describes how to create the reference environment. For each size and
+number of events, both implementations get the same scores and labels. Where TSB-AD would need more
+than ``--limit`` seconds for one metric, a part of its work is timed and scaled up, and the table
+says so:
 
-- VUS: two runs with few thresholds instead of 250, through the reference's own ``thre`` argument;
-  the time is a fixed part plus a part per threshold, so a line through both gives the whole;
-- the best-of-100-thresholds metrics: some of the 100 thresholds, evenly spread.
+- VUS: two runs with few thresholds instead of 250, through TSB-AD's own ``thre`` argument. The time
+  is a fixed part plus a part per threshold, so a line through both points gives the total.
+- Metrics with the best of 100 thresholds: some of the 100 thresholds, evenly spread.
 
-Times are CPU times of the one thread, so a busy machine disturbs both sides little.
-A reference call that does not finish a single threshold within the limit is stopped and counted
-with the time it had, so the ratio is a lower bound; it is marked with ≥.
+Times are CPU times of the one thread, so other load on the machine has little effect. A TSB-AD call
+that does not finish a single threshold within the limit is stopped and counted with the time it
+had, so the ratio is a lower bound, marked with ≥.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NAMES = ("VUS", "AUC-ROC", "AUC-PR", "PointF1", "PointF1PA", "EventF1PA", "RF1",
 
 
 def make_case(size: int, events: int) -> tuple[np.ndarray, np.ndarray]:
-    """Smooth, skewed scores that rise on most events; 5 % of the steps are anomalous."""
+    """Return smooth, skewed scores that rise on most events; 5 % of the steps are anomalous."""
     rng = np.random.RandomState(size + events)
     length = max(1, size // (20 * events))
     slot = size // events
@@ -49,11 +50,11 @@ def make_case(size: int, events: int) -> tuple[np.ndarray, np.ndarray]:
     return scores + labels * rng.exponential(size=size), labels
 
 
-# ---------------------------------------------------------------- the reference's side
+# ---------------------------------------------------------------- TSB-AD
 
 
 def work(path: str, limit: float) -> None:
-    """Time the reference on one case; print one JSON line. Runs in the reference environment."""
+    """Time TSB-AD on one case and print one JSON line; runs in the reference environment."""
     import warnings
 
     from TSB_AD.evaluation.basic_metrics import basic_metricor, generate_curve
@@ -100,7 +101,7 @@ def time_vus(generate_curve, scores, labels, limit: float) -> dict:
 
 
 def time_thresholds(method, scores, labels, limit: float) -> dict:
-    """Time the whole metric, or those of its 100 thresholds that fit into limit / 4."""
+    """Time the whole metric, or as many of its 100 thresholds as fit into limit / 4."""
     limits = np.linspace(scores.min(), scores.max(), 100)
     taken, cut = [], False
     for place in halving_order(100):
@@ -124,7 +125,7 @@ def time_thresholds(method, scores, labels, limit: float) -> dict:
 
 
 def halving_order(count: int) -> list[int]:
-    """0 ... count - 1 so that every prefix is spread evenly (van der Corput)."""
+    """Return 0 ... count - 1 in van der Corput order, so that every prefix is evenly spread."""
     bits = (count - 1).bit_length()
     order = [int(f"{k:0{bits}b}"[::-1], 2) for k in range(1 << bits)]
     return [k for k in order[1:] + order[:1] if k < count]
@@ -145,7 +146,7 @@ def timed_with_limit(function, limit: float):
     return time.process_time() - begin, done
 
 
-# ---------------------------------------------------------------- our side
+# ---------------------------------------------------------------- axonad
 
 
 def time_ours(scores, labels, metrics):
@@ -233,7 +234,7 @@ HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---:|' * (len(COLUMNS) - 1)}---|"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reference", default=os.environ.get("TSB_AD_PYTHON"))
-    parser.add_argument("--limit", type=float, default=170.0, help="seconds for one metric")
+    parser.add_argument("--limit", type=float, default=170.0, help="seconds per metric")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--events", type=int, nargs="+", default=EVENTS)
     parser.add_argument("--write", type=Path)
@@ -243,7 +244,7 @@ def main() -> None:
         work(options.work, options.limit)
         return
     if not options.reference:
-        parser.error("name the reference environment's Python with --reference or TSB_AD_PYTHON")
+        parser.error("give the Python of the reference environment: --reference or TSB_AD_PYTHON")
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
     print(HEAD)
     rows = []
@@ -263,18 +264,18 @@ def page(rows: list[str], limit: float) -> str:
     machine = f"{platform.machine()}, Python {platform.python_version()}, numpy {version('numpy')}"
     return f"""# Speed of the metrics
 
-Made by
+Command:
 
     OMP_NUM_THREADS=1 python benchmarks/speed/metrics.py \\
         --reference <python of the reference environment> --limit {limit:g} \\
         --write benchmarks/speed/metrics.md
 
-One thread and one process on each side, VUS windows 0 ... {WINDOW}; the script says how each figure
-is taken. axonad: median of {REPEATS} calls of `evaluate`, input checks and operator figures
-included; pure numpy, so there is no compilation. TSB-AD 1.5: one call. Times are CPU seconds.
-~ marks a time scaled from the part of the work named in the last column, ≥ a lower bound. Largest
-difference: between the values of both sides, over the metrics the reference ran in full.
-Machine (axonad's side): {machine}.
+Each implementation runs in one thread of one process, with VUS windows 0 ... {WINDOW}; the script's
+docstring describes each measurement. axonad: median of {REPEATS} calls of `evaluate`, including
+input checks and alarm statistics; it is pure numpy, so nothing is compiled. TSB-AD 1.5: one call.
+Times are CPU seconds. ~ marks a time scaled up from the part of the work named in the last column,
+≥ a lower bound. The largest difference is between the values of both implementations, over the
+metrics that TSB-AD computed in full. Machine (axonad): {machine}.
 
 {HEAD}
 {chr(10).join(rows)}

@@ -1,7 +1,8 @@
-"""AxonAD computed straightforwardly, as the paper writes it: what the product is compared with.
+"""AxonAD computed straightforwardly, as the paper writes it: the reference for speed comparisons.
 
-Everything on every step of every window: convolutions over the whole window, the target too, no
-row shared, one batch after another, one thread pool for each product. Same weights, same answer.
+It computes every step of every window: convolutions over the whole window and the whole target,
+with nothing shared between windows, one batch after another, each operation on all threads. It uses
+the same weights and gives the same scores.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def split(q: Tensor, heads: int) -> Tensor:
 
 
 def forward(net: AxonNet, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return reconstruction, predicted and target queries of all steps."""
+    """Return reconstruction, predicted queries and target queries of all steps."""
     heads, attention, predictor = net.config.heads, net.attention, net.predictor
     h, H, q = encode(net.online, x)
     k, v = attention.key(H), attention.value(H)
@@ -79,7 +80,7 @@ def score(net: AxonNet, series: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def train(net: AxonNet, series: Tensor, *, lr: float = 5e-4, weight_decay: float = 1e-5) -> None:
-    """Visit every window once: the loop of the paper."""
+    """Train for one epoch, every window once, with the loop of the paper."""
     net.train()
     config = net.config
     variances = torch.zeros(2, device=series.device, requires_grad=True)

@@ -1,20 +1,20 @@
-"""Time and peak memory of fitting and scoring, by length and width of the series.
+"""Measure time and peak memory of fitting and scoring by length and width of the series.
 
     cd benchmarks/speed
     python scale.py --device cpu --threads 1 --csv scale_cpu.csv
     python scale.py --device cuda --most 1000000 --csv scale_h200.csv
     python scale.py --rows 400000 --channels 50       # one cell
 
-``fit`` is one epoch, validation on the last fifth and the scores of the training series included;
-``score`` is ``decision_function``. With ``--threads 1`` on a processor time is the
-processor's own, whoever else wants the core. Series longer than ``--most`` rows are timed on
-their first ``--most`` rows. The exponent says how time grows with windows (1 is linear), from a
-quarter of the longest series timed or less. What is scaled up by rows is marked ~.
+``fit`` is one epoch, including validation on the last fifth and the scores of the training series;
+``score`` is ``decision_function``. With ``--threads 1`` on a CPU, times are CPU times, so other
+load does not matter. Series longer than ``--most`` rows are timed on their first ``--most`` rows;
+times scaled up by the number of rows are marked ~. The exponent says how time grows with the number
+of windows (1 is linear), compared with at most a quarter of the longest series timed.
 
-Memory is the peak above the series itself, in two parts, each measured in a process of its own:
-what passes need (the network of the defaults, on the rows timed) and what grows with the series
-(all rows, run for real with a tiny network: results and scaled rows weigh the same for any). Their
-sum should not be below the true peak. For ``cuda`` the device's own peak stands behind a plus.
+Memory is the peak above the series itself. It is the sum of two parts, each measured in its own
+process: what a pass needs (the default network on the rows timed), and what grows with the series
+(all rows, with a tiny network: results and scaled rows need the same memory for any network). The
+sum should not be below the true peak. For ``cuda`` the peak of the GPU follows after a plus sign.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def measure(rows: int, channels: int, *, device: str, tiny: bool) -> dict[str, f
     """Fit and score one series in this process; return seconds and MiB."""
     warm = AxonAD(epochs=1, device=device, verbose=False, **TINY)
     X = np.random.default_rng(0).normal(size=(max(rows, 400), channels))
-    warm.fit(X[:400]).decision_function(X[:400])  # what is loaded once is not the series'
+    warm.fit(X[:400]).decision_function(X[:400])  # load all modules before measuring
     before = peak()
     detector = AxonAD(epochs=1, device=device, verbose=False, **(TINY if tiny else {}))
     fit = timed(lambda: detector.fit(X), device)
@@ -82,12 +82,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--channels", type=int, nargs="+", default=CHANNELS)
-    parser.add_argument("--most", type=int, default=4_000, help="rows to time for real")
-    parser.add_argument("--csv", type=Path, help="write the cells there too")
+    parser.add_argument("--most", type=int, default=4_000, help="largest number of rows to time")
+    parser.add_argument("--csv", type=Path, help="also write the cells to this file")
     parser.add_argument("--cell", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if min(*args.rows, args.most) < LEAST and not args.cell:
-        parser.error(f"--rows and --most must be at least {LEAST}: growth needs a quarter of them")
+        parser.error(f"--rows and --most must be at least {LEAST}; the exponent needs a quarter")
     torch.set_num_threads(args.threads)
     if args.cell:
         rows, channels, tiny = args.cell
@@ -111,7 +111,7 @@ def show(args: argparse.Namespace) -> None:
             cell = make_cell(rows, channels, part, timings, args)
             cells.append(cell)
             print(line(cell), flush=True)
-            if args.csv:  # every time: a run that is cut off leaves what it had
+            if args.csv:  # after every cell, so that an interrupted run keeps its results
                 write(args.csv, cells, where)
         few = max((size for size in timings if size <= part // 4), default=part // 4)
         if few not in timings:

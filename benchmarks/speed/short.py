@@ -1,10 +1,10 @@
-"""What bfloat16 on a processor costs and changes: ``torch.autocast("cpu")`` around the scoring.
+"""Measure bfloat16 on a CPU: time and change of scores with ``torch.autocast("cpu")``.
 
     cd benchmarks/speed
     OMP_NUM_THREADS=1 python short.py
 
-A generated drive of 20,000 rows is fitted in its first half and scored in its second, in turn in
-float32 and inside autocast, by the same fitted detector. On a card see ``gpu.py``.
+A detector is fitted on the first half of a generated drive of 20,000 rows and scores the second
+half, alternating between float32 and autocast. For the GPU see ``gpu.py``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024, 2025])
     args = parser.parse_args()
     print(f"{describe_device('cpu')}, {torch.get_num_threads()} threads, torch {torch.__version__}")
-    print("\nmoved: the largest change of d_rec and d_q, in standard deviations of theirs\n")
-    print("| seed | how | score a window (us) | moved | VUS-PR |")
+    print("\nchange: the largest change of each term, in its standard deviations\n")
+    print("| seed | dtype | score a window (us) | change of d_rec, d_q | VUS-PR |")
     print("|---:|---|---:|---:|---:|")
     for seed in args.seeds:
         compare(args.rows, args.epochs, seed)

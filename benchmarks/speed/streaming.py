@@ -1,17 +1,19 @@
-"""Time of one live step: the naive full computation, one stream, and fleets in batched steps.
+"""Measure one streaming step: the naive full computation, one stream, and fleets in batches.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/streaming.py --device cpu --csv streaming.csv
     python benchmarks/speed/streaming.py --device cuda --csv streaming_cuda.csv
 
-``naive`` keeps the last T rows and for every sample scales them and computes the whole window with
-``AxonNet.forward``, all steps of it. ``plain`` is the same with the last steps of predictor and
-target only, through ``decision_function``'s path. ``single`` is ``StreamScorer.push`` and
-``fleet N`` is ``FleetScorer.push`` with N vehicles: from a row to a result, missing values and all.
-Every way gets blocks of steps in turn, in one process, so that all see the same machine. Scores of
-all ways are compared on the same rows. A step's time divided by the vehicles in it is its time per
-sample; ratios are medians against the naive one's. Where other programs want the cores too, long
-steps are interrupted more often than short ones: the calling thread's own time, and its ratio, is
-the fairer figure there. Use one thread for it to be all of the work.
+``naive`` keeps the last T rows; for every sample it scales them and computes the whole window, all
+steps of it, with ``AxonNet.forward``. ``plain`` does the same through ``decision_function``, which
+computes only the last steps of predictor and target. ``single`` is ``StreamScorer.push`` and
+``fleet N`` is ``FleetScorer.push`` with N vehicles: from a row to a result, including the handling
+of missing values.
+
+All methods run blocks of steps alternately in one process, so that all see the same load, and
+their scores are compared on the same rows. The time per sample is the time of a step divided by the
+number of vehicles; ratios are of medians, relative to the naive method. On a busy machine long
+steps are interrupted more often than short ones, so the CPU time of the calling thread and its
+ratio are the fairer figures there. Use one thread, so that it covers all of the work.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def make_series(rows: int, channels: int, seed: int) -> np.ndarray:
 
 
 class Windows:
-    """The naive way and the plain one: a window in, a score out, nothing kept but rows."""
+    """The naive and the plain method: keep the last rows and score the whole window."""
 
     def __init__(self, detector: AxonAD, *, full: bool) -> None:
         self._detector, self._full = detector, full
@@ -69,7 +71,7 @@ class Windows:
 def make_ways(
     detector: AxonAD, X: np.ndarray, fleets: list[int]
 ) -> dict[str, Callable[[int], object]]:
-    """Return for each way a function that takes the row of step t."""
+    """Return for each method a function that pushes the row of step t."""
     naive, plain = Windows(detector, full=True), Windows(detector, full=False)
     single = StreamScorer(detector)
     ways: dict[str, Callable[[int], object]] = {
@@ -90,7 +92,7 @@ def make_ways(
 def measure(
     ways: dict[str, Callable[[int], object]], window: int, seconds: float
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return wall and CPU seconds of each way's steps, in blocks by turns, after a warm-up."""
+    """Return wall and CPU seconds of the steps of each method, in alternating blocks."""
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     step = dict.fromkeys(ways, 0)
     scores: dict[str, dict[int, float]] = {name: {} for name in ways}
@@ -121,7 +123,7 @@ def measure(
 
 
 def check(scores: dict[str, dict[int, float]]) -> None:
-    """Print how far the ways' scores of the same rows are from ``decision_function``'s."""
+    """Print how far the scores of each method are from those of ``decision_function``."""
     truth = scores["plain"]
     for name, found in scores.items():
         both = [t for t in found if t in truth]
@@ -155,7 +157,7 @@ def main() -> None:
         )  # fmt: skip
     where = torch.cuda.get_device_name() if args.device == "cuda" else f"{args.threads} CPU thread"
     print(f"\n{where}, {args.channels} channels, default network, torch {torch.__version__}\n")
-    print("| way | steps | p50 (ms) | p99 (ms) | per sample (µs) | ratio | CPU (ms) | CPU ratio |")
+    print("| method | steps | p50 (ms) | p99 (ms) | sample (µs) | ratio | CPU (ms) | CPU ratio |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for way, _, *figures in table:
         print(f"| {way} | {' | '.join(map(str, figures))} |")

@@ -1,14 +1,14 @@
-"""AxonAD against its naive computation and four rivals, same data, same run, as ratios.
+"""Compare AxonAD with its naive computation and four baselines: same data, same run, as ratios.
 
     cd benchmarks/speed
     python table.py --device cpu --threads 1 --csv table_cpu.csv
     python table.py --device cuda --csv table_h200.csv
 
-Three times per detector: scoring one window, one epoch of ``fit`` (training, scoring the training
-series, threshold), and for AxonAD one training step of 128 windows. Every round goes through all
-of them; the median of the rounds counts. Only ratios of one run mean anything. With ``--threads 1``
-on a processor times are the processor's own; with more they are the clock's, and on a busy machine
-say more about waiting than about work.
+It measures three times per detector: scoring one window, one epoch of ``fit`` (training, scoring
+the training series, threshold), and for AxonAD one training step of 128 windows. Every round runs
+all of them; the result is the median of the rounds. Only ratios within one run are meaningful. With
+``--threads 1`` on a CPU, times are CPU times; with more threads they are wall-clock times, which on
+a busy machine mostly measure waiting.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from axonad import AxonAD, make_detector
 from axonad.bench.machine import commit, describe_device
 from axonad.errors import AxonADError
 
-RIVALS = ("USAD", "TranAD", "OmniAnomaly", "IForest")
+BASELINES = ("USAD", "TranAD", "OmniAnomaly", "IForest")
 CHANNELS, WINDOW = 19, 100
 FLOORS = {
-    "cpu": "asked for: scoring >= 2.3x and a training step >= 1.5x the naive computation; "
+    "cpu": "targets: scoring >= 2.3x and a training step >= 1.5x the naive computation; "
     "44 MFLOP a window at 150 GFLOP/s on two cores are 290 us",
-    "cuda": "asked for: <= 1.0 us a window scored, <= 1.0 ms a training step",
+    "cuda": "targets: <= 1.0 us a window scored, <= 1.0 ms a training step",
 }
 
 
@@ -42,10 +42,10 @@ def make_series(rows: int, channels: int = CHANNELS) -> np.ndarray:
     return np.sin(phase) + 0.1 * rng.normal(size=(rows, channels))
 
 
-def make_rivals(device: str, epochs: int, X: np.ndarray) -> tuple[dict, list[str]]:
-    """Return the fitted rivals, and why others are missing."""
+def fit_baselines(device: str, epochs: int, X: np.ndarray) -> tuple[dict, list[str]]:
+    """Return the fitted baselines, and the reasons why others are missing."""
     found, missing = {}, []
-    for name in RIVALS:
+    for name in BASELINES:
         try:
             detector = make_detector(name)
             if "device" in detector.get_params():
@@ -57,7 +57,7 @@ def make_rivals(device: str, epochs: int, X: np.ndarray) -> tuple[dict, list[str
 
 
 def check(detector: AxonAD, X: np.ndarray, series: torch.Tensor) -> float:
-    """Return how far our terms are from the naive ones, as a share of them."""
+    """Return the largest relative difference between our terms and the naive ones."""
     ours = detector._terms(X).terms
     pairs = zip(score(detector._net, series), ("d_rec", "d_q"), strict=True)
     return max(
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="rows to score (2,147 on cpu, 40,000 on cuda)")
     parser.add_argument("--steps", type=int, help="training steps (4 on cpu, 300 on cuda)")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--csv", type=Path, help="write the rows there too")
+    parser.add_argument("--csv", type=Path, help="also append the rows to this file")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     on_gpu = args.device.startswith("cuda")
@@ -91,7 +91,7 @@ def main() -> None:
     twin = copy.deepcopy(detector._net)
     trained = copy.deepcopy(detector._net).requires_grad_(True)
     trained.target.requires_grad_(False)
-    rivals, missing = make_rivals(args.device, 1, learnt)
+    baselines, missing = fit_baselines(args.device, 1, learnt)
 
     scoring = {
         "AxonAD": lambda: detector.decision_function(X),
@@ -105,9 +105,9 @@ def main() -> None:
         "AxonAD": lambda: ours()._train(learnt, None),
         "naive": lambda: train(trained, short),
     }
-    for name, rival in rivals.items():
-        scoring[name] = lambda rival=rival: rival.decision_function(X)
-        fitting[name] = lambda rival=rival: type(rival)(**rival.get_params()).fit(learnt)
+    for name, baseline in baselines.items():
+        scoring[name] = lambda other=baseline: other.decision_function(X)
+        fitting[name] = lambda other=baseline: type(other)(**other.get_params()).fit(learnt)
     repeats = {"repeats": args.repeats, "device": args.device}
     per = {
         "score a window (us)": (interleaved(scoring, **repeats), 1e6 / (rows - WINDOW + 1)),
@@ -117,7 +117,7 @@ def main() -> None:
     where = f"{describe_device(args.device)}, {args.threads} threads, torch {torch.__version__}"
     print(f"{where}, {CHANNELS} channels, {rows} rows scored, {steps} steps trained")
     print(f"{FLOORS['cuda' if on_gpu else 'cpu']}")
-    print(f"largest difference from the naive scores: {check(detector, X, series):.1e} of them")
+    print(f"largest relative difference from naive scores: {check(detector, X, series):.1e}")
     for line in missing:
         print(f"left out: {line}")
     show(per)
@@ -138,7 +138,7 @@ def show(per: dict[str, tuple[dict[str, float], float]]) -> None:
             else:
                 cells += ["", ""]
         print(f"| {name} | " + " | ".join(cells) + " |")
-    print("\nratio: time over AxonAD's in the same run; above 1, AxonAD is faster")
+    print("\nratio: time divided by AxonAD's in the same run; above 1, AxonAD is faster")
 
 
 def write(path: Path, per: dict[str, tuple[dict[str, float], float]], where: str) -> None:

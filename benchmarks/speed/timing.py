@@ -1,4 +1,4 @@
-"""Times of several ways to do one thing, measured in turn so that a busy machine hits all alike."""
+"""Alternating time measurements of several functions, so that other load affects all alike."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import torch
 
 
 def timed(work: Callable[[], object], device: str) -> float:
-    """Return the seconds ``work`` takes, what it left on the device included.
+    """Return the seconds that ``work`` takes, including its pending work on the device.
 
-    With one thread on a processor that is the processor's time: others who want the core do not
-    count. With more it is the clock's, which is all that can be compared there.
+    With one thread on a CPU this is CPU time, so other load on the core does not count. Otherwise
+    it is wall-clock time, because CPU time would add up all threads.
     """
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     alone = device == "cpu" and torch.get_num_threads() == 1
@@ -28,7 +28,7 @@ def timed(work: Callable[[], object], device: str) -> float:
 def interleaved(
     ways: Mapping[str, Callable[[], object]], *, repeats: int, device: str
 ) -> dict[str, float]:
-    """Return the median seconds of each way: A, B, C, A, B, C, ... after one untimed round."""
+    """Return the median seconds of each function, run as A, B, C, A, B, C, ... after a warm-up."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for work in ways.values():
         timed(work, device)

@@ -1,10 +1,11 @@
-"""What a detector gains by meeting its own training rows again.
+"""Measure what a detector gains by scoring its own training rows.
 
     python benchmarks/tsb-ad-m/prefix.py TSB-AD-M-dev.zip WindowStatistics
 
-TSB-AD judges the whole series, training prefix included. A nearest neighbour finds every training
-window in its memory, at distance 0. Mean VUS-PR over the evaluation series, fitted on the prefix:
-scored so; with the prefix scored held out (``decision_scores_``); without the prefix.
+TSB-AD evaluates the whole series, including the training prefix. A nearest-neighbour detector finds
+every training window among its reference windows, at distance 0. The script prints the mean VUS-PR
+over the evaluation series, fitted on the prefix: as scored by the detector; with held-out scores on
+the prefix (``decision_scores_``); and without the prefix.
 """
 
 from __future__ import annotations
