@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.errors import FileError, ModelFileError
+from axonad import atomic
+from axonad.errors import ModelFileError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -33,19 +33,15 @@ def write(
     """Write ``document`` and ``arrays`` to the two files ``names`` (JSON, safetensors)."""
     from safetensors.numpy import save
 
-    folder = Path(folder)
-    targets = [folder / name for name in names]
-    taken = [path for path in targets if os.path.lexists(path)]
-    if taken and not overwrite:
-        raise FileError(f"{taken[0]} already exists; choose another folder or pass overwrite=True")
+    document_path, arrays_path = (Path(folder) / name for name in names)
+    atomic.check_free(document_path, arrays_path, overwrite=overwrite)
     data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
     document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
     text = json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _replace({targets[1]: data, targets[0]: text.encode()})
-    except OSError as error:
-        raise FileError(f"cannot write to {folder}: {error.strerror}") from None
+    # The document holds the checksum of the arrays, so it is renamed last.
+    with atomic.replacements(arrays_path, document_path) as (new_arrays, new_document):
+        new_arrays.write_bytes(data)
+        new_document.write_bytes(text.encode())
 
 
 def read(
@@ -65,24 +61,8 @@ def read(
 
 def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
     """Write a JSON document on its own."""
-    write_bytes(path, (json.dumps(document, allow_nan=False) + "\n").encode(), overwrite=overwrite)
-
-
-def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
-    """Write a file, whole or not at all; one that exists only with ``overwrite``."""
-    path = Path(path)
-    check_free(path, overwrite=overwrite)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace({path: data})
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
-
-
-def check_free(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a path that is taken, unless it may be replaced."""
-    if os.path.lexists(path) and not overwrite:
-        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
+    text = json.dumps(document, allow_nan=False) + "\n"
+    atomic.write_bytes(path, text.encode(), overwrite=overwrite)
 
 
 def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
@@ -152,22 +132,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written as JSON")
-
-
-def _replace(files: Mapping[Path, bytes]) -> None:
-    """Write all files under temporary names, then move them into place in the given order.
-
-    What can fail, a full disk say, fails before the first file is touched.
-    """
-    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
-    try:
-        for path, data in files.items():
-            with temporary[path].open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        for path in files:
-            temporary[path].replace(path)
-    finally:
-        for path in temporary.values():
-            path.unlink(missing_ok=True)
