@@ -1,8 +1,7 @@
-"""Files of anything saved: a JSON document, and safetensors for arrays beside it.
+"""Save and load detectors and stream states: JSON documents, and safetensors for arrays.
 
-JSON says what it is, safetensors holds the arrays; neither can execute code. Every file is written
-under a temporary name and moved into place, the document, which carries the checksum of the
-arrays, last: a reader finds a whole save, or an error that says what is wrong.
+Neither format can execute code. The document holds the checksum of the arrays and is written last,
+so a reader finds either a complete save or an error that names the damaged file.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def write(
     arrays: Mapping[str, NDArray[Any]],
     overwrite: bool = False,
 ) -> None:
-    """Write ``document`` and ``arrays`` to the two files ``names`` (JSON, safetensors)."""
+    """Write ``document`` and ``arrays`` to the files ``names`` (JSON, safetensors) in a folder."""
     from safetensors.numpy import save
 
     document_path, arrays_path = (Path(folder) / name for name in names)
@@ -38,7 +37,6 @@ def write(
     data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
     document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
     text = json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
-    # The document holds the checksum of the arrays, so it is renamed last.
     with atomic.replacements(arrays_path, document_path) as (new_arrays, new_document):
         new_arrays.write_bytes(data)
         new_document.write_bytes(text.encode())
@@ -47,9 +45,9 @@ def write(
 def read(
     folder: str | Path, *, names: tuple[str, str], kind: str, newest: int
 ) -> tuple[dict[str, Any], Arrays]:
-    """Return document and arrays, or say which file is wrong and why.
+    """Return document and arrays; raise ``ModelFileError`` with the file and what is wrong.
 
-    ``kind`` is what the document must call itself; ``newest`` the highest format understood.
+    ``kind`` is the required kind of the document, ``newest`` the highest supported format number.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -60,13 +58,13 @@ def read(
 
 
 def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
-    """Write a JSON document on its own."""
+    """Write a JSON document without arrays."""
     text = json.dumps(document, allow_nan=False) + "\n"
     atomic.write_bytes(path, text.encode(), overwrite=overwrite)
 
 
 def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
-    """Return a JSON document of the given kind, or say why it cannot be used."""
+    """Return a JSON document of the given kind, or raise ``ModelFileError`` with the reason."""
     path = Path(path)
     try:
         content = json.loads(_read_bytes(path).decode())
@@ -77,10 +75,12 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
     if isinstance(found, str) and found.startswith("axonad-") and found != kind:
         raise ModelFileError(f"{path} is an {found!r} document; expected {kind!r}")
     if found != kind:
-        raise ModelFileError(f"{path} was not written by axonad: it is no {kind!r} document")
+        raise ModelFileError(f"{path} was not written by axonad: it is not an {kind!r} document")
     version = document.get("format")
     if not isinstance(version, int) or version < 1:
-        raise ModelFileError(f"{path} is damaged: its format number is {version!r}")
+        raise ModelFileError(
+            f"{path} is damaged: its format number is {version!r}; expected 1 to {newest}"
+        )
     if version > newest:
         raise ModelFileError(
             f"{path} has format {version}, newer than {newest}, the newest this version of axonad "
@@ -89,9 +89,9 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
     return document
 
 
-def fingerprint(facts: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return a digest of plain facts and arrays."""
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=_plain).encode())
+def fingerprint(values: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return a SHA-256 digest of JSON values and arrays."""
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True, default=_plain).encode())
     for name in sorted(arrays):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
@@ -106,7 +106,8 @@ def _read_arrays(path: Path, document: Mapping[str, Any]) -> Arrays:
     expected = document.get("arrays")
     if not isinstance(expected, dict) or expected.get("sha256") != _digest(data):
         raise ModelFileError(
-            f"{path} is damaged or belongs to another save: its checksum is not the recorded one"
+            f"{path} is damaged or belongs to another save: its checksum differs from the one in "
+            "the JSON document; save again"
         )
     try:
         return dict(load(data))
@@ -128,7 +129,7 @@ def _digest(data: bytes) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python number JSON can write."""
+    """Convert a numpy scalar for ``json.dumps``."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written as JSON")
