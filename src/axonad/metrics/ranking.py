@@ -1,7 +1,4 @@
-"""AUC-PR and AUC-ROC: how well the scores rank anomalous steps above normal ones.
-
-No threshold is chosen and neighbouring steps are not related to each other.
-"""
+"""AUC-PR and AUC-ROC: how well the scores rank anomalous steps above normal ones."""
 
 from __future__ import annotations
 
@@ -17,17 +14,13 @@ from axonad.metrics.ranges import FloatArray, IntArray
 class RankCurve:
     """Counts at every distinct score of an anomalous step, lowest score first.
 
-    Other thresholds need no look: between two scores of anomalous steps only false alarms change.
+    Between two such thresholds only the number of false alarms changes.
     """
 
     thresholds: FloatArray
     found: IntArray  # anomalous steps with at least this score
     alarms: IntArray  # all steps with at least this score
-
-    @property
-    def precision(self) -> FloatArray:
-        """Share of alarms that are anomalous."""
-        return self.found / self.alarms
+    gained: IntArray  # anomalous steps with exactly this score
 
 
 def rank_curve(case: Case) -> RankCurve:
@@ -36,23 +29,22 @@ def rank_curve(case: Case) -> RankCurve:
     first = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1]]))
     thresholds = scores[first]
     alarms = case.size - np.searchsorted(case.ascending, thresholds, side="left")
-    return RankCurve(thresholds, scores.size - first, alarms)
+    found = scores.size - first
+    return RankCurve(thresholds, found, alarms, found - np.append(found[1:], 0))
 
 
 def auc_pr(case: Case) -> float:
     """Area under the precision-recall curve, as a step function (average precision)."""
     curve = case.once(rank_curve)
-    gained = curve.found - np.append(curve.found[1:], 0)
-    return float(np.sum(gained * curve.precision) / curve.found[0])
+    return float(np.sum(curve.gained * (curve.found / curve.alarms)) / curve.found[0])
 
 
 def auc_roc(case: Case) -> float:
-    """Chance that an anomalous step outranks a normal one; a tie counts half."""
+    """Probability that an anomalous step scores above a normal one; a tie counts half."""
     curve = case.once(rank_curve)
-    gained = curve.found - np.append(curve.found[1:], 0)
     up_to = np.searchsorted(case.ascending, curve.thresholds, side="right")
     normal = case.size - curve.found[0]
     normal_at_least = curve.alarms - curve.found
-    normal_above = (case.size - up_to) - np.append(curve.found[1:], 0)
+    normal_above = (case.size - up_to) - (curve.found - curve.gained)
     beaten = normal - (normal_at_least + normal_above) / 2
-    return float(np.sum(gained * beaten) / (curve.found[0] * normal))
+    return float(np.sum(curve.gained * beaten) / (curve.found[0] * normal))
