@@ -35,7 +35,10 @@ def write(
     document_path, arrays_path = (Path(folder) / name for name in names)
     atomic.check_free(document_path, arrays_path, overwrite=overwrite)
     data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
-    document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
+    document = {
+        **document,
+        "arrays": {"file": names[1], "sha256": hashlib.sha256(data).hexdigest()},
+    }
     text = json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
     with atomic.replacements(arrays_path, document_path) as (new_arrays, new_document):
         new_arrays.write_bytes(data)
@@ -103,8 +106,9 @@ def _read_arrays(path: Path, document: Mapping[str, Any]) -> Arrays:
     from safetensors.numpy import load
 
     data = _read_bytes(path)
-    expected = document.get("arrays")
-    if not isinstance(expected, dict) or expected.get("sha256") != _digest(data):
+    recorded = document.get("arrays")
+    digest = hashlib.sha256(data).hexdigest()
+    if not isinstance(recorded, dict) or recorded.get("sha256") != digest:
         raise ModelFileError(
             f"{path} is damaged or belongs to another save: its checksum differs from the one in "
             "the JSON document; save again"
@@ -122,10 +126,6 @@ def _read_bytes(path: Path) -> bytes:
         raise ModelFileError(f"{path} is missing") from None
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -11,16 +11,15 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from axonad.data.series import Series
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
 
-V = TypeVar("V")
 NAME = re.compile(
     r"(?:(?P<number>\d+)_(?P<dataset>[^_]+)_id_\d+_(?P<domain>[^_]+)|(?P<other>[^\W\d][^_]*)_[^/]+?)"
     r"_tr_(?P<train>\d+)_1st_(?P<first>\d+)\.csv"
@@ -94,15 +93,16 @@ def read_series(source: str | Path, names: Sequence[SeriesName]) -> Iterator[Ser
     A file without a column ``Label`` gives a series without labels.
     """
     source = Path(source)
-    if source.is_dir():
-        paths = {path.name: path for path in source.rglob("*.csv")}
+    with nullcontext() if source.is_dir() else _open(source) as archive:
+        files = map(str, source.rglob("*.csv")) if archive is None else archive.namelist()
+        known = {Path(file).name: file for file in files}
         for name in names:
-            yield _parse(_find(paths, name.file, source).read_bytes(), name.file)
-        return
-    with _open(source) as archive:
-        members = {Path(member).name: member for member in archive.namelist()}
-        for name in names:
-            yield _parse(archive.read(_find(members, name.file, source)), name.file)
+            if name.file not in known:
+                hint = suggest(name.file, known)
+                raise UnknownNameError(f"{source} has no series {name.file!r}{hint}")
+            file = known[name.file]
+            data = Path(file).read_bytes() if archive is None else archive.read(file)
+            yield _parse(data, name.file)
 
 
 def _open(source: Path) -> zipfile.ZipFile:
@@ -110,12 +110,6 @@ def _open(source: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(source)
     except (zipfile.BadZipFile, OSError) as error:
         raise FileError(f"{source} cannot be read as a zip: {error}") from None
-
-
-def _find(known: dict[str, V], file: str, source: Path) -> V:
-    if file not in known:
-        raise UnknownNameError(f"{source} has no series {file!r}{suggest(file, known)}")
-    return known[file]
 
 
 def _parse(data: bytes, name: str) -> Series:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from axonad.metrics.case import Case
-from axonad.metrics.ranges import BoolArray, FloatArray, IntArray, spread, sum_above
+from axonad.metrics.ranges import BoolArray, FloatArray, IntArray, steps_of, sum_above
 
 _EPSILON = 1e-15
 _FAR = 1e15  # "no alarm on this side"
@@ -72,7 +72,7 @@ def _precision(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
     """Return, per zone and threshold, the integral of alarm precision and the alarm time."""
     bins = case.level_count + 1
     # A step cut by a zone border belongs to both zones, with the part that lies inside.
-    steps, owner = spread(
+    steps, owner = steps_of(
         np.floor(zones.left).astype(np.int64), np.ceil(zones.right).astype(np.int64)
     )
     begin = np.maximum(steps, zones.left[owner])
@@ -103,7 +103,7 @@ def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
     """Return, per threshold, the sum of the recall of the events."""
     count = case.level_count
     before, after = _nearest_outside(case, zones)
-    steps, owner = spread(zones.starts, zones.stops)
+    steps, owner = steps_of(zones.starts, zones.stops)
     level, times = case.levels[steps], steps.astype(np.float64)
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     opens, closes = np.zeros(steps.size, dtype=bool), np.zeros(steps.size, dtype=bool)
@@ -130,10 +130,10 @@ def _nearest_outside(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]
     """Return, per zone and threshold, the times of the last alarm before and the first after J."""
     bins = case.level_count + 1
     before = np.full((zones.starts.size, bins), -_FAR)
-    steps, owner = spread(np.floor(zones.left).astype(np.int64), zones.starts)
+    steps, owner = steps_of(np.floor(zones.left).astype(np.int64), zones.starts)
     np.maximum.at(before, (owner, case.levels[steps]), steps + 1.0)
     after = np.full((zones.starts.size, bins), _FAR)
-    steps, owner = spread(zones.stops, np.ceil(zones.right).astype(np.int64))
+    steps, owner = steps_of(zones.stops, np.ceil(zones.right).astype(np.int64))
     np.minimum.at(after, (owner, case.levels[steps]), steps.astype(np.float64))
     before = np.maximum.accumulate(before[:, ::-1], axis=1)[:, ::-1][:, 1:]
     after = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1][:, 1:]

@@ -47,15 +47,35 @@ class Case:
         """Return a case with 100 thresholds between the lowest and the highest score."""
         values = check_scores(scores)
         thresholds = np.linspace(values.min(), values.max(), THRESHOLDS)
-        truth = _check_both(values, labels, "scores")
-        return cls(truth, _check_window(window, truth.size), values, thresholds)
+        return cls._checked(values, labels, window, thresholds, name="scores")
 
     @classmethod
     def from_alarms(cls, alarms: ArrayLike, labels: ArrayLike, *, window: int = 0) -> Case:
         """Return a case of given 0/1 alarms."""
         values = check_binary(alarms, name="alarms").astype(np.float64)
-        truth = _check_both(values, labels, "alarms")
-        return cls(truth, _check_window(window, truth.size), values, np.array([0.5]))
+        return cls._checked(values, labels, window, np.array([0.5]), name="alarms")
+
+    @classmethod
+    def _checked(
+        cls, values: FloatArray, labels: ArrayLike, window: int, thresholds: FloatArray, name: str
+    ) -> Case:
+        truth = check_labels(labels, size=values.size, other=name)
+        if not truth.any():
+            raise InputError(
+                f"labels must mark at least one anomaly, got {truth.size} steps labelled 0;"
+                " for false alarms on normal data use axonad.metrics.describe_alarms"
+            )
+        if truth.all():
+            raise InputError(
+                f"labels must leave at least one normal step, got {truth.size} steps labelled 1;"
+                " evaluate on a series that also contains normal operation"
+            )
+        longest = max(LONGEST_WINDOW, truth.size)
+        if window > longest:
+            raise ConfigError(
+                f"window must be at most {longest} for {truth.size} steps, got {window}"
+            )
+        return cls(truth, window, values, thresholds)
 
     def once(self, build: Callable[[Case], Value]) -> Value:
         """Return ``build(self)``, cached after the first call."""
@@ -69,28 +89,19 @@ class Case:
         return self.labels.size
 
     @cached_property
-    def _events(self) -> tuple[IntArray, IntArray]:
-        return find_ranges(self.labels)
-
-    @property
     def starts(self) -> IntArray:
         """First step of each event."""
-        return self._events[0]
+        return find_ranges(self.labels)[0]
 
-    @property
+    @cached_property
     def stops(self) -> IntArray:
         """First step after each event."""
-        return self._events[1]
+        return find_ranges(self.labels)[1]
 
     @cached_property
     def buckets(self) -> Buckets:
         """The scores in buckets, for the ranks of a few of them."""
         return build_buckets(self.values)
-
-    @cached_property
-    def ascending(self) -> FloatArray:
-        """All scores, lowest first."""
-        return np.sort(self.values)
 
     @cached_property
     def levels(self) -> LevelArray:
@@ -170,30 +181,13 @@ def check_labels(labels: ArrayLike, *, size: int, other: str) -> BoolArray:
     return checked
 
 
-def _check_both(values: FloatArray, labels: ArrayLike, name: str) -> BoolArray:
-    checked = check_labels(labels, size=values.size, other=name)
-    if not checked.any():
-        raise InputError(
-            f"labels must mark at least one anomaly, got {checked.size} steps labelled 0;"
-            " for false alarms on normal data use axonad.metrics.describe_alarms"
-        )
-    if checked.all():
-        raise InputError(
-            f"labels must leave at least one normal step, got {checked.size} steps labelled 1;"
-            " evaluate on a series that also contains normal operation"
-        )
-    return checked
-
-
 def _as_vector(values: ArrayLike, *, name: str) -> np.ndarray[Any, Any]:
     if values is None:
         raise InputError(f"{name} must be an array with one value per step, got None")
     try:
         vector = np.asarray(values)
-    except ValueError as error:
-        raise InputError(
-            f"{name} must be one value per step, got rows of unequal length"
-        ) from error
+    except ValueError:
+        raise InputError(f"{name} must be one value per step, got rows of unequal length") from None
     if vector.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one value per step, got shape {vector.shape}"
@@ -201,10 +195,3 @@ def _as_vector(values: ArrayLike, *, name: str) -> np.ndarray[Any, Any]:
     if not vector.size:
         raise InputError(f"{name} must not be empty, got 0 steps")
     return vector
-
-
-def _check_window(window: int, size: int) -> int:
-    longest = max(LONGEST_WINDOW, size)
-    if window > longest:
-        raise ConfigError(f"window must be at most {longest} for {size} steps, got {window}")
-    return window

@@ -101,9 +101,8 @@ def evaluate(
     chosen = choose_window(window, channel=channel)
     case = Case.from_scores(scores, labels, window=chosen.length)
     threshold = case.once(best_point)[1]
-    report = describe_alarms(
-        case.values >= threshold, case.labels, times=times, threshold=threshold
-    )
+    alarms = case.values >= threshold
+    report = describe_alarms(alarms, case.labels, times=times, threshold=threshold)
     values = {name: SCORE_METRICS[name](case) for name in names}
     return Evaluation(values, window=chosen, alarms=report)
 

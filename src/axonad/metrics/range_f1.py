@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from axonad.metrics.case import Case
-from axonad.metrics.ranges import FloatArray, iter_level_runs, spread, sum_above
+from axonad.metrics.ranges import FloatArray, iter_level_runs, steps_of, sum_above
 
 EXISTENCE_WEIGHT = 0.2
 _BLOCK = 2048  # events per batch, to limit memory
@@ -41,7 +41,7 @@ def _overlap(case: Case, block: slice) -> FloatArray:
     starts, stops = case.starts[block], case.stops[block]
     bins = case.level_count + 1
     size = starts.size * bins
-    steps, owner = spread(starts, stops)
+    steps, owner = steps_of(starts, stops)
     level = case.levels[steps].astype(np.int64)
     # An alarm range begins at a step for the thresholds between the previous level and its own.
     previous = np.concatenate([[0], level[:-1]])

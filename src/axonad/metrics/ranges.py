@@ -28,10 +28,10 @@ def find_ranges(mask: BoolArray) -> tuple[IntArray, IntArray]:
     return bounds[0::2], bounds[1::2]
 
 
-def spread(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
+def steps_of(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
     """Return every step of the ranges, and for each step the index of its range.
 
-    >>> [r.tolist() for r in spread(np.array([2, 7]), np.array([4, 8]))]
+    >>> [r.tolist() for r in steps_of(np.array([2, 7]), np.array([4, 8]))]
     [[2, 3, 7], [0, 0, 1]]
     """
     lengths = np.maximum(stops - starts, 0)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from axonad.metrics.case import Case, check_binary
-from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, spread
+from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, steps_of
 from axonad.metrics.vus_window import check_window
 
 THRESHOLDS = 250
@@ -81,7 +81,9 @@ def _find_skirt(starts: IntArray, stops: IntArray, size: int, reach: int) -> _Sk
     right_start = np.maximum(closed - reach, left_stop)
     right_start[-1] = size
     gap = np.arange(opened.size)
-    steps, part = spread(np.concatenate([opened, right_start]), np.concatenate([left_stop, closed]))
+    steps, part = steps_of(
+        np.concatenate([opened, right_start]), np.concatenate([left_stop, closed])
+    )
     gap = np.tile(gap, 2)[part]
     past = np.concatenate([[-_FAR, -_FAR], ends])
     coming = np.concatenate([starts, [_FAR, _FAR]])
@@ -99,7 +101,7 @@ def _volumes(case: Case) -> tuple[float, float]:
     alarms = n - below
     reach = case.window // 2
     skirt = _find_skirt(case.starts, case.stops, n, reach)
-    inside, _ = spread(case.starts, case.stops)
+    inside, _ = steps_of(case.starts, case.stops)
     ranks = np.full(n, THRESHOLDS, dtype=np.int16)
     near = np.concatenate([inside, skirt.steps])
     ranks[near] = np.searchsorted(-thresholds, -case.values[near], side="left")
