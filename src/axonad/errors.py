@@ -38,15 +38,8 @@ class ChannelError(InputError):
 class StaleError(InputError):
     """A row of a stream lacks a value, and the last known one is too old to stand in for it.
 
-    Attributes
-    ----------
-    results
-        What ``push_many`` scored before the rejected row; from a ``FleetScorer`` the results of
-        all other vehicles, by vehicle.
-    row
-        Index of the rejected row in the input of ``push_many``.
-    refused
-        The reason for each rejected vehicle of a ``FleetScorer``.
+    ``results`` are the scores of the rows before the rejected ``row`` of ``push_many``. From a
+    ``FleetScorer`` they are those of all other vehicles; ``refused`` has the reasons by vehicle.
     """
 
     def __init__(

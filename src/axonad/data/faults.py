@@ -18,14 +18,7 @@ from axonad.errors import ConfigError
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
 
-KINDS: tuple[str, ...] = (
-    "level_shift",
-    "correlation_break",
-    "flatline",
-    "drift",
-    "variance_jump",
-    "spike",
-)
+KINDS = ("level_shift", "correlation_break", "flatline", "drift", "variance_jump", "spike")
 ADDITIVE = frozenset({"level_shift", "drift", "variance_jump"})  # can be planted at any step
 MODULES: tuple[tuple[str, ...], ...] = (
     ("steering_angle", "steering_torque"),
@@ -111,6 +104,7 @@ def corrupt(
 
 
 def _read(new: Array, columns: Columns) -> Array:
+    """Return ``new`` as the sensors of these columns would show it."""
     full = np.zeros((len(new), len(CHANNELS)))
     full[:, columns] = new
     return as_read(full)[:, columns]
@@ -175,10 +169,10 @@ class Planter:
                 new = old = self.clean[event.start : event.stop, columns]
                 if what != "correlation_break":
                     new = corrupt(what, old, columns, self.normal, self.rng)
-                elif (
-                    begin := self._find(self.pool, anywhere, event, columns, attempt)
-                ) is not None:
-                    new = self._join(self.pool, begin, event, columns)
+                else:
+                    begin = self._find(self.pool, anywhere, event, columns, attempt)
+                    if begin is not None:
+                        new = self._join(self.pool, begin, event, columns)
                 if material_share(old, new, columns) >= MATERIAL_SHARE:
                     self._write(what, event, new, columns)
                     return
@@ -243,9 +237,8 @@ class Planter:
         stepwise = [CHANNELS[column] in STEPWISE for column in columns]
         before[stepwise] = after[stepwise] = 0.0
         course = bend(pool[begin:end, columns], before, after)
-        return _read(
-            np.clip(course, self.normal.least[columns], self.normal.most[columns]), columns
-        )
+        low, high = self.normal.least[columns], self.normal.most[columns]
+        return _read(np.clip(course, low, high), columns)
 
     def _write(self, kind: str, event: range, new: Array, columns: Columns) -> None:
         self.values[event.start : event.stop, columns] = new

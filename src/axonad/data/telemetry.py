@@ -19,15 +19,9 @@ from axonad.data.faults import ADDITIVE, EDGE, GAP, KINDS, PlantedEvent, Planter
 from axonad.data.vehicle import CHANNELS, SAMPLE_RATE, SENSORS, simulate_drive
 
 __all__ = [
-    "CHANNELS",
-    "KINDS",
-    "SAMPLE_RATE",
-    "UNITS",
-    "PlantedEvent",
-    "Telemetry",
-    "generate_coordination",
-    "generate_telemetry",
-]
+    "CHANNELS", "KINDS", "SAMPLE_RATE", "UNITS", "PlantedEvent", "Telemetry",
+    "generate_coordination", "generate_telemetry",
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 
@@ -106,10 +100,8 @@ def generate_coordination(*, steps: int = 80_000, seed: int = 2024) -> Telemetry
     lengths = _lengths(pairs, ANOMALY_RATE * (steps - steps // 2) / 2, planter.rng)
     free = np.zeros(steps, dtype=bool)
     free[_first(steps) : steps - EDGE] = True
-    # longest first: long segments are the hardest to find a partner for
-    for length, width in zip(
-        sorted(lengths, reverse=True), _widths(pairs, planter.rng), strict=True
-    ):
+    lengths.sort(reverse=True)  # long segments are the hardest to find a partner for
+    for length, width in zip(lengths, _widths(pairs, planter.rng), strict=True):
         planter.exchange(length, width, free)
     return _package(planter, seed)
 

@@ -14,19 +14,7 @@ from axonad.metrics.vus import extend_labels
 from axonad.metrics.vus_window import Window, choose_window, find_period
 
 __all__ = [
-    "ALARM_METRICS",
-    "ALIASES",
-    "METRICS",
-    "SCORE_METRICS",
-    "AlarmReport",
-    "Evaluation",
-    "Metric",
-    "Window",
-    "chance_level",
-    "choose_window",
-    "describe_alarms",
-    "evaluate",
-    "evaluate_alarms",
-    "extend_labels",
-    "find_period",
-]
+    "ALARM_METRICS", "ALIASES", "METRICS", "SCORE_METRICS", "AlarmReport", "Evaluation", "Metric",
+    "Window", "chance_level", "choose_window", "describe_alarms", "evaluate", "evaluate_alarms",
+    "extend_labels", "find_period",
+]  # fmt: skip

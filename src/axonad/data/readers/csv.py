@@ -27,7 +27,15 @@ def check_header(path: Path, separator: str) -> None:
     """Raise an error unless the first line of a CSV file names the columns, each once."""
     if len(separator) != 1:
         raise InputError(f"separator must be one character, got {separator!r}")
-    header = _header(path, separator)
+    try:
+        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=separator), [])
+    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise FileError(f"{path} cannot be read as CSV: {error}") from None
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    if not header:
+        raise InputError(f"{path.name} is empty; expected a header line and rows")
     if len(header) == 1 and ";" in header[0]:
         raise InputError(f"{path.name} seems to be separated by ';'; pass separator=';'")
     check_unique(header)
@@ -65,19 +73,6 @@ def open_bytes(path: Path) -> IO[bytes]:
     if path.name.lower().endswith(".gz"):
         return cast("IO[bytes]", gzip.open(path, "rb"))
     return path.open("rb")
-
-
-def _header(path: Path, separator: str) -> list[str]:
-    try:
-        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file, delimiter=separator), [])
-    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise FileError(f"{path} cannot be read as CSV: {error}") from None
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from None
-    if not header:
-        raise InputError(f"{path.name} is empty; expected a header line and rows")
-    return header
 
 
 def _is_number(text: str) -> bool:
