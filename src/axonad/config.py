@@ -141,7 +141,7 @@ def _parse(name: str, text: str, hint: Any) -> Any:
                 item = typing.get_args(option)[0]
                 return tuple(item(part) for part in text.strip("()[] ").split(",") if part.strip())
         except (KeyError, ValueError):
-            continue
+            continue  # try the next type of a union
     words = {types.NoneType: "none", int: "an integer", float: "a number", bool: "true or false"}
     wanted = " or ".join(words.get(option, "values separated by commas") for option in options)
     raise ConfigError(f"{name} must be {wanted}, got {text!r}")

@@ -158,7 +158,7 @@ class Planter:
         self.values = clean.copy()
         self.events: list[PlantedEvent] = []
 
-    def strike(self, kind: str, width: int, slot: Slot) -> None:
+    def plant(self, kind: str, width: int, slot: Slot) -> None:
         """Plant a fault of ``kind`` in ``width`` channels, starting in ``slot``."""
         anywhere = self.rng.permutation(len(self.pool))
         for what in (kind, "level_shift"):  # a level shift can be planted anywhere
@@ -178,7 +178,7 @@ class Planter:
                     return
         raise ConfigError(f"no room for a {kind} at step {slot.earliest}; choose another seed")
 
-    def exchange(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
+    def swap(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
         """Swap ``width`` channels between two segments of ``free`` steps, and mark them as used.
 
         Segments with much and little activity are paired, so that activity alone does not reveal

@@ -84,7 +84,7 @@ def generate_telemetry(*, steps: int = 80_000, seed: int = 2024) -> Telemetry:
     kinds, lengths = _plan(steps, planter.rng)
     widths = _widths(len(kinds), planter.rng)
     for kind, width, slot in zip(kinds, widths, _slots(steps, lengths), strict=True):
-        planter.strike(kind, width, slot)
+        planter.plant(kind, width, slot)
     return _package(planter, seed)
 
 
@@ -102,7 +102,7 @@ def generate_coordination(*, steps: int = 80_000, seed: int = 2024) -> Telemetry
     free[_first(steps) : steps - EDGE] = True
     lengths.sort(reverse=True)  # long segments are the hardest to find a partner for
     for length, width in zip(lengths, _widths(pairs, planter.rng), strict=True):
-        planter.exchange(length, width, free)
+        planter.swap(length, width, free)
     return _package(planter, seed)
 
 

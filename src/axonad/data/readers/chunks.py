@@ -65,14 +65,8 @@ class FileChunks:
             time = self._time_column(frame)
             if time is not None and frame[time].null_count() < frame.height:
                 seen.add(frame.schema[time])
-            yield to_series(
-                frame,
-                name=self.path.name,
-                label=self._label,
-                time=self._time,
-                ignore=self._ignore,
-                first=first,
-            )
+            asked = {"label": self._label, "time": self._time}
+            yield to_series(frame, name=self.path.name, ignore=self._ignore, first=first, **asked)
             first += frame.height
         if seen and time is not None:
             self._types = {time: _common(seen)}
