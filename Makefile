@@ -3,6 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# pip with its progress; of its messages only warnings about package locations that this machine is
+# configured to search but cannot are left out.
+pip_install = $(BIN)/python -m pip install --disable-pip-version-check --no-warn-script-location \
+	--constraint constraints.txt $(1) 2>.venv/pip-messages.txt; \
+	status=$$?; grep -v '^WARNING: Location ' .venv/pip-messages.txt >&2; exit $$status
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo paper-smoke test check lint types imports unit test-slow format clean
 
@@ -14,10 +20,14 @@ setup: $(READY)  ## create .venv and install axonad with everything its tests ne
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "axonad needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@echo "creating .venv"
+	@$(PYTHON) -m venv .venv
+	@echo "1/2 torch, the largest download"
+	@$(call pip_install,torch)
+	@echo "2/2 axonad with its other dependencies and the development tools"
+	@$(call pip_install,--editable '.[dev]')
 	@touch $@
+	@echo 'ready: run `make demo` or `make test`'
 
 demo: $(READY)  ## simulate a drive, plant faults, find them; writes demo/
 	$(BIN)/axonad demo --out demo --force

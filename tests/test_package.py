@@ -1,4 +1,4 @@
-"""The package as a whole: names, weight, size of files, what must not be in it."""
+"""The package as a whole: public names, import time, file lengths, doctests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = {
     "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
-ELSEWHERE = {"axonad.__main__", "axonad.fast.gpu.kernels"}  # a program; code for graphics cards
+ELSEWHERE = {"axonad.__main__", "axonad.fast.gpu.kernels"}  # a script; needs triton
 
 
 def run(code):

@@ -3,8 +3,9 @@ from __future__ import annotations
 import io
 import sys
 
-from axonad import AxonAD
-from tests.conftest import SMALL, waves
+import pytest
+
+from axonad.progress import Progress, working
 
 
 class Terminal(io.StringIO):
@@ -12,21 +13,36 @@ class Terminal(io.StringIO):
         return True
 
 
-def fit_with(monkeypatch, stream, **changes):
-    monkeypatch.setattr(sys, "stderr", stream)
-    AxonAD(**{**SMALL, "verbose": True, **changes}).fit(waves(100))
-    return stream.getvalue()
+def show_bar(show: bool) -> None:
+    with Progress("fitting", 4, show=show) as progress:
+        progress.advance(2)
+        progress.describe("loss 0.5")
+        progress.finish()
 
 
-def test_a_terminal_shows_a_bar(monkeypatch):
-    shown = fit_with(monkeypatch, Terminal())
+def show_spinner(show: bool) -> None:
+    with working("fitting", show=show):
+        pass
+
+
+def test_a_terminal_shows_text_percentage_and_note(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    show_bar(True)
+    shown = sys.stderr.getvalue()
     assert "fitting" in shown
     assert "100%" in shown
+    assert "loss 0.5" in shown
 
 
-def test_a_pipe_stays_silent(monkeypatch):
-    assert fit_with(monkeypatch, io.StringIO()) == ""
+def test_a_terminal_shows_a_spinner(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    show_spinner(True)
+    assert "fitting" in sys.stderr.getvalue()
 
 
-def test_verbose_false_silences_a_terminal(monkeypatch):
-    assert fit_with(monkeypatch, Terminal(), verbose=False) == ""
+@pytest.mark.parametrize("display", [show_bar, show_spinner])
+@pytest.mark.parametrize(("stream", "show"), [(io.StringIO, True), (Terminal, False)])
+def test_pipes_and_hidden_bars_stay_silent(monkeypatch, display, stream, show):
+    monkeypatch.setattr(sys, "stderr", stream())
+    display(show)
+    assert sys.stderr.getvalue() == ""

@@ -44,7 +44,7 @@ def test_constant_scores(rule):
 
 
 def test_no_scores():
-    with pytest.raises(InputError, match="no training scores"):
+    with pytest.raises(InputError, match="from 0 training scores"):
         set_threshold(np.array([]), rule="quantile", rate=0.01)
 
 

@@ -1,19 +1,19 @@
-"""Every error this package raises on purpose.
+"""The exceptions of this package.
 
 AxonADError
-├── InputError          (ValueError)    data that cannot be used: shape, length, NaN, labels
-│   ├── ChannelError                    channel count or names do not fit the model
-│   └── StaleError                      a live channel has been silent for too long
-├── ConfigError         (ValueError)    a parameter with an impossible value or an unknown name
-├── UnknownNameError    (LookupError)   no detector, metric, rule or format of that name
+├── InputError          (ValueError)    unusable data: shape, length, NaN, labels
+│   ├── ChannelError                    channel count or names differ from those of the model
+│   └── StaleError                      a channel of a stream has had no value for too long
+├── ConfigError         (ValueError)    a parameter has an invalid value or an unknown name
+├── UnknownNameError    (LookupError)   no detector, metric, rule or format has that name
 ├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
-├── DivergedError       (ArithmeticError) training ended in numbers that are not finite
-├── FleetError          (RuntimeError)  some of the detectors fitted together could not be fitted
-├── FileError           (OSError)       a file that is missing, in the way or unreadable
-│   └── ModelFileError                  a saved detector or stream state that cannot be loaded
+├── DivergedError       (ArithmeticError) training produced NaN or infinite values
+├── FleetError          (RuntimeError)  ``fit_many`` could not fit some of its detectors
+├── FileError           (OSError)       a file is missing, exists already or cannot be read
+│   └── ModelFileError                  a saved detector or stream state cannot be loaded
 └── MissingDependencyError (ImportError) an optional package is not installed
 
-Each class also inherits the builtin a caller would expect, so ``except ValueError`` works.
+Each class also inherits the matching built-in exception, so ``except ValueError`` works.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import Any
 
 
 class AxonADError(Exception):
-    """Base of every error raised on purpose by axonad."""
+    """Base class of all exceptions of axonad."""
 
 
 class InputError(AxonADError, ValueError):
-    """Data that cannot be used as given."""
+    """The data cannot be used as given."""
 
 
 class ChannelError(InputError):
-    """Channel count or names do not fit what the detector was fitted on."""
+    """The channel count or names differ from those the detector was fitted on."""
 
 
 class StaleError(InputError):
-    """A live row lacks a value, and there is none recent enough to hold in its place.
+    """A row of a stream lacks a value, and the last known one is too old to stand in for it.
 
-    ``results`` holds what ``push_many`` had scored before the refused row, ``row`` its number. From
-    a fleet ``results`` are those of all other vehicles, and ``refused`` says why, by vehicle.
+    ``results`` are the scores of the rows before the rejected ``row`` of ``push_many``. From a
+    ``FleetScorer`` they are those of all other vehicles; ``refused`` has the reasons by vehicle.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class StaleError(InputError):
 
 
 class ConfigError(AxonADError, ValueError):
-    """A parameter has an impossible value, or there is no such parameter."""
+    """A parameter has an invalid value or an unknown name."""
 
 
 class UnknownNameError(AxonADError, LookupError):
@@ -65,17 +65,17 @@ class UnknownNameError(AxonADError, LookupError):
 
 
 class NotFittedError(AxonADError, AttributeError, ValueError):
-    """The detector was asked to score before it was fitted."""
+    """The detector was used before it was fitted."""
 
 
 class DivergedError(AxonADError, ArithmeticError):
-    """Training ended in numbers that are not finite."""
+    """Training produced NaN or infinite values."""
 
 
 class FleetError(AxonADError, RuntimeError):
-    """Some of the detectors handed to ``fit_many`` could not be fitted; the others are.
+    """``fit_many`` could not fit some of its detectors; the others are fitted.
 
-    ``errors`` holds what each of them would have raised alone, by its place in the list.
+    ``errors`` holds the exception of each failed detector, by its index in the list.
     """
 
     def __init__(self, message: str, *, errors: Mapping[int, Exception]) -> None:
@@ -84,7 +84,7 @@ class FleetError(AxonADError, RuntimeError):
 
 
 class FileError(AxonADError, OSError):
-    """A file is missing, in the way, or cannot be read."""
+    """A file is missing, exists already or cannot be read."""
 
 
 class ModelFileError(FileError):
@@ -92,7 +92,7 @@ class ModelFileError(FileError):
 
 
 class MissingDependencyError(AxonADError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is not installed."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -102,12 +102,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
     "; did you mean 'yaw_rate'?"
     """
     names = {one.lower(): one for one in known}
-    close = [names[one] for one in get_close_matches(name.lower(), names, n=1, cutoff=0.6)]
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean {names[close[0]]!r}?" if close else ""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an allocator gave up; torch says so in the words of a RuntimeError.
+    """Return whether memory ran out; torch reports that as a ``RuntimeError`` with a known text.
 
     >>> is_out_of_memory(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"))
     True

@@ -1,4 +1,4 @@
-"""What one pass over a series gives a person: scores, parts, alarms, events."""
+"""The result of ``Detector.explain``: scores with their parts, alarms and events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from axonad.threshold import Event, find_events
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one pass over a series gives: scores, their parts, and how strange each channel is."""
+    """Scores of a series, what they are composed of, and the alarms and events they give.
+
+    ``components`` are the parts of the score by name, one value per step each; ``blame``
+    (time, channels) is the score of each channel, None if the detector has no channel scores.
+    """
 
     scores: NDArray[np.float64]
     components: dict[str, NDArray[np.float64]]
@@ -23,11 +27,11 @@ class Explanation:
 
     @property
     def alarms(self) -> NDArray[np.bool_]:
-        """Where the score lies above the threshold."""
+        """Whether each step scores above the threshold."""
         return self.scores > self.threshold
 
     def events(self, *, gap: int = 0, top: int = 4) -> list[Event]:
-        """Return the alarms as events; see :func:`axonad.threshold.find_events`."""
+        """Return runs of alarms as events; see :func:`axonad.threshold.find_events`."""
         return find_events(
             self.alarms, self.scores, gap=gap, blame=self.blame, names=self.names, top=top
         )

@@ -1,15 +1,13 @@
-"""Files of anything saved: a JSON document, and safetensors for arrays beside it.
+"""Save and load detectors and stream states: JSON documents, and safetensors for arrays.
 
-JSON says what it is, safetensors holds the arrays; neither can execute code. Every file is written
-under a temporary name and moved into place, the document, which carries the checksum of the
-arrays, last: a reader finds a whole save, or an error that says what is wrong.
+Neither format can execute code. The document holds the checksum of the arrays and is written last,
+so a reader finds either a complete save or an error that names the damaged file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.errors import FileError, ModelFileError
+from axonad import atomic
+from axonad.errors import ModelFileError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,30 +29,28 @@ def write(
     arrays: Mapping[str, NDArray[Any]],
     overwrite: bool = False,
 ) -> None:
-    """Write ``document`` and ``arrays`` to the two files ``names`` (JSON, safetensors)."""
+    """Write ``document`` and ``arrays`` to the files ``names`` (JSON, safetensors) in a folder."""
     from safetensors.numpy import save
 
-    folder = Path(folder)
-    targets = [folder / name for name in names]
-    taken = [path for path in targets if os.path.lexists(path)]
-    if taken and not overwrite:
-        raise FileError(f"{taken[0]} already exists; choose another folder or pass overwrite=True")
+    document_path, arrays_path = (Path(folder) / name for name in names)
+    atomic.check_free(document_path, arrays_path, overwrite=overwrite)
     data = save({key: np.ascontiguousarray(value) for key, value in arrays.items()})
-    document = {**document, "arrays": {"file": names[1], "sha256": _digest(data)}}
+    document = {
+        **document,
+        "arrays": {"file": names[1], "sha256": hashlib.sha256(data).hexdigest()},
+    }
     text = json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _replace({targets[1]: data, targets[0]: text.encode()})
-    except OSError as error:
-        raise FileError(f"cannot write to {folder}: {error.strerror}") from None
+    with atomic.replacements(arrays_path, document_path) as (new_arrays, new_document):
+        new_arrays.write_bytes(data)
+        new_document.write_bytes(text.encode())
 
 
 def read(
     folder: str | Path, *, names: tuple[str, str], kind: str, newest: int
 ) -> tuple[dict[str, Any], Arrays]:
-    """Return document and arrays, or say which file is wrong and why.
+    """Return document and arrays; raise ``ModelFileError`` with the file and what is wrong.
 
-    ``kind`` is what the document must call itself; ``newest`` the highest format understood.
+    ``kind`` is the required kind of the document, ``newest`` the highest supported format number.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -64,29 +61,13 @@ def read(
 
 
 def write_document(path: str | Path, document: Mapping[str, Any], *, overwrite: bool) -> None:
-    """Write a JSON document on its own."""
-    write_bytes(path, (json.dumps(document, allow_nan=False) + "\n").encode(), overwrite=overwrite)
-
-
-def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
-    """Write a file, whole or not at all; one that exists only with ``overwrite``."""
-    path = Path(path)
-    check_free(path, overwrite=overwrite)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace({path: data})
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
-
-
-def check_free(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a path that is taken, unless it may be replaced."""
-    if os.path.lexists(path) and not overwrite:
-        raise FileError(f"{path} already exists; choose another name or pass overwrite=True")
+    """Write a JSON document without arrays."""
+    text = json.dumps(document, allow_nan=False) + "\n"
+    atomic.write_bytes(path, text.encode(), overwrite=overwrite)
 
 
 def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
-    """Return a JSON document of the given kind, or say why it cannot be used."""
+    """Return a JSON document of the given kind, or raise ``ModelFileError`` with the reason."""
     path = Path(path)
     try:
         content = json.loads(_read_bytes(path).decode())
@@ -97,10 +78,12 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
     if isinstance(found, str) and found.startswith("axonad-") and found != kind:
         raise ModelFileError(f"{path} is an {found!r} document; expected {kind!r}")
     if found != kind:
-        raise ModelFileError(f"{path} was not written by axonad: it is no {kind!r} document")
+        raise ModelFileError(f"{path} was not written by axonad: it is not an {kind!r} document")
     version = document.get("format")
     if not isinstance(version, int) or version < 1:
-        raise ModelFileError(f"{path} is damaged: its format number is {version!r}")
+        raise ModelFileError(
+            f"{path} is damaged: its format number is {version!r}; expected 1 to {newest}"
+        )
     if version > newest:
         raise ModelFileError(
             f"{path} has format {version}, newer than {newest}, the newest this version of axonad "
@@ -109,9 +92,9 @@ def read_document(path: str | Path, *, kind: str, newest: int) -> dict[str, Any]
     return document
 
 
-def fingerprint(facts: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return a digest of plain facts and arrays."""
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=_plain).encode())
+def fingerprint(values: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return a SHA-256 digest of JSON values and arrays."""
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True, default=_plain).encode())
     for name in sorted(arrays):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
@@ -123,10 +106,12 @@ def _read_arrays(path: Path, document: Mapping[str, Any]) -> Arrays:
     from safetensors.numpy import load
 
     data = _read_bytes(path)
-    expected = document.get("arrays")
-    if not isinstance(expected, dict) or expected.get("sha256") != _digest(data):
+    recorded = document.get("arrays")
+    digest = hashlib.sha256(data).hexdigest()
+    if not isinstance(recorded, dict) or recorded.get("sha256") != digest:
         raise ModelFileError(
-            f"{path} is damaged or belongs to another save: its checksum is not the recorded one"
+            f"{path} is damaged or belongs to another save: its checksum differs from the one in "
+            "the JSON document; save again"
         )
     try:
         return dict(load(data))
@@ -143,31 +128,8 @@ def _read_bytes(path: Path) -> bytes:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def _plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python number JSON can write."""
+    """Convert a numpy scalar for ``json.dumps``."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written as JSON")
-
-
-def _replace(files: Mapping[Path, bytes]) -> None:
-    """Write all files under temporary names, then move them into place in the given order.
-
-    What can fail, a full disk say, fails before the first file is touched.
-    """
-    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
-    try:
-        for path, data in files.items():
-            with temporary[path].open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        for path in files:
-            temporary[path].replace(path)
-    finally:
-        for path in temporary.values():
-            path.unlink(missing_ok=True)

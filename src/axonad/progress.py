@@ -1,25 +1,18 @@
-"""A progress bar on a terminal, silence in a pipe."""
+"""Progress bars on stderr, shown only if it is a terminal."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 
 class Progress:
-    """Counts work done; draws a bar on stderr when it is a terminal and ``show`` is true.
-
-    Use as a context manager. ``advance`` counts, ``describe`` changes the text beside the bar,
-    ``finish`` fills the bar when the work ended early.
-    """
+    """A progress bar, used as a context manager; hidden in a pipe or with ``show=False``."""
 
     def __init__(self, text: str, total: int, *, show: bool = True) -> None:
-        self._text = text
-        self._total = total
-        self._show = show and sys.stderr is not None and sys.stderr.isatty()
+        self._text, self._total, self._show = text, total, show and _is_terminal()
 
     def __enter__(self) -> Self:
         if self._show:
@@ -40,38 +33,37 @@ class Progress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._show:
             self._bar.stop()
 
     def advance(self, count: int = 1) -> None:
-        """Count finished work."""
+        """Add ``count`` to the finished work."""
         if self._show:
             self._bar.advance(self._task, count)
 
     def describe(self, note: str) -> None:
-        """Show a short note behind the bar."""
+        """Show a short note next to the bar."""
         if self._show:
             self._bar.update(self._task, note=note)
 
     def finish(self) -> None:
-        """Fill the bar: the work is done, however much of it was needed."""
+        """Fill the bar, for work that ended early."""
         if self._show:
             self._bar.update(self._task, completed=self._total)
 
 
 @contextmanager
 def working(text: str, *, show: bool = True) -> Iterator[None]:
-    """Show a spinner beside ``text`` while work of unknown length goes on."""
-    if not (show and sys.stderr is not None and sys.stderr.isatty()):
+    """Show ``text`` with a spinner while the block runs."""
+    if not (show and _is_terminal()):
         yield
         return
     from rich.console import Console
 
     with Console(stderr=True).status(text):
         yield
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

@@ -1,13 +1,13 @@
-"""Scores → a threshold → alarms → events. Labels never appear here.
+"""Turn scores into a threshold, alarms and events, without labels.
 
-``THRESHOLDS`` names the rules that set a threshold from training scores, given the share of
-normal steps that may raise an alarm:
+A rule of ``THRESHOLDS`` sets the threshold from training scores and a rate, the accepted share of
+false alarms among normal steps:
 
 - ``quantile``: the (1 - rate) quantile of the training scores.
-- ``pot``: peaks over threshold; a generalised Pareto tail fitted to the highest training scores and
-  read off at the rate. Reaches rates rarer than the training series is long. (Siffer et al., 2017)
-- ``conformal``: the smallest training score whose rank guarantees the rate for an exchangeable
-  new step; refuses rates that the number of training steps cannot support.
+- ``pot``: peaks over threshold (Siffer et al., 2017). Fits a generalised Pareto distribution to the
+  highest training scores, so the rate may be below one step in the training series.
+- ``conformal``: the split-conformal quantile, which guarantees the rate for exchangeable steps;
+  raises ``ConfigError`` if there are too few training steps for the rate.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Event:
-    """An alarm a person can act on: when, how strong, which channels.
+    """A run of alarms: when, how strong and in which channels.
 
-    ``start`` is the first and ``end`` the step after the last; ``peak`` the step with the highest
-    ``score``. ``channels`` are named strongest first, empty where the detector cannot tell.
+    It covers the steps ``[start, end)``; ``peak`` is the step with the highest ``score``.
+    ``channels`` are sorted by blame, highest first; empty if the detector has no channel scores.
     """
 
     start: int
@@ -42,7 +42,7 @@ class Event:
 
 
 def check_rate(*, rule: str, rate: float, steps: int) -> None:
-    """Refuse a rate that the number of training steps cannot support, before any work."""
+    """Raise ``ConfigError`` if the rule needs more training steps for this rate."""
     if rule == "conformal" and math.ceil((steps + 1) * (1 - rate)) > steps:
         raise ConfigError(
             f"threshold='conformal' at contamination {rate} needs at least "
@@ -52,9 +52,9 @@ def check_rate(*, rule: str, rate: float, steps: int) -> None:
 
 
 def set_threshold(scores: Scores, *, rule: str, rate: float) -> float:
-    """Return the threshold above which a normal step scores with about the given rate."""
+    """Return the threshold that about ``rate`` of normal steps exceed."""
     if len(scores) == 0:
-        raise InputError("cannot set a threshold: there are no training scores")
+        raise InputError("cannot set a threshold from 0 training scores; fit on more rows")
     return float(THRESHOLDS[rule](np.asarray(scores, dtype=np.float64), rate))
 
 
@@ -67,10 +67,10 @@ def find_events(
     names: Sequence[str] | None = None,
     top: int = 4,
 ) -> list[Event]:
-    """Return one event per run of alarms; runs at most ``gap`` quiet steps apart become one.
+    """Return one event per run of alarms; runs at most ``gap`` steps apart are merged.
 
-    ``blame`` says how strange each channel is at each step; with it an event carries the ``names``
-    (or numbers) of its ``top`` channels, strongest first.
+    ``blame`` (time, channels) is the score of each channel. With it an event lists the ``names``
+    (or numbers) of its ``top`` channels, highest first.
 
     >>> [(e.start, e.end) for e in find_events(np.array([0, 1, 1, 0, 1]), np.arange(5.0))]
     [(1, 3), (4, 5)]
@@ -100,21 +100,21 @@ def quantile(scores: Scores, rate: float) -> float:
 
 
 def conformal(scores: Scores, rate: float) -> float:
-    """Return the split-conformal threshold: the ceil((n + 1)(1 - rate))-th smallest score."""
+    """Return the ceil((n + 1)(1 - rate))-th smallest of n scores."""
     check_rate(rule="conformal", rate=rate, steps=len(scores))
     rank = math.ceil((len(scores) + 1) * (1 - rate))
     return float(np.sort(scores)[rank - 1])
 
 
 def pot(scores: Scores, rate: float, *, start: float = 0.98) -> float:
-    """Return the peaks-over-threshold level: a Pareto tail above the ``start`` quantile.
+    """Return the level that a Pareto tail above the ``start`` quantile exceeds at this rate.
 
-    The tail is fitted by probability-weighted moments, which always exist and need no search.
+    The tail is fitted with probability-weighted moments, which need no iterative search.
     """
     base = float(np.quantile(scores, start))
     excess = np.sort(scores[scores > base]) - base
     n = len(excess)
-    if n < 10 or 1 - start <= rate:  # too few peaks for a tail, or a level inside the body
+    if n < 10 or 1 - start <= rate:  # too few peaks, or the level is below the tail
         return quantile(scores, rate)
     b0 = float(excess.mean())
     weights = (n - np.arange(1, n + 1)) / (n - 1)

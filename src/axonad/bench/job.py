@@ -15,7 +15,7 @@ from axonad.data.scaling import SCALINGS
 from axonad.data.windows import ALIGNMENTS
 from axonad.detector import Detector
 from axonad.errors import ConfigError
-from axonad.metrics.window import DEFAULT_RULE, choose_window
+from axonad.metrics.vus_window import DEFAULT_RULE, choose_window
 from axonad.registry import make_detector
 
 UNIMPORTANT = ("device", "verbose")

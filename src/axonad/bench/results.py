@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from axonad import atomic
 from axonad.bench.ledger import Ledger, read_csv
 from axonad.bench.row import COLUMNS, METRIC_NAMES, Row, latest
 from axonad.errors import FileError
@@ -44,16 +44,11 @@ def write_parquet(path: str | Path, rows: Iterable[Row]) -> None:
     """Write rows as typed columns, whole or not at all."""
     import polars as pl
 
-    path = Path(path)
     records = [row.to_record() for row in rows]
     numbers = dict.fromkeys(METRIC_NAMES, pl.Float64())
     frame = pl.DataFrame(records, schema_overrides=numbers, infer_schema_length=None)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with atomic.replacement(path) as temporary:
         frame.write_parquet(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read_parquet(path: Path) -> list[dict[str, Any]]:

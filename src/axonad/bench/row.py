@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from axonad.errors import InputError
-from axonad.metrics.table import SCORE_METRICS
+from axonad.metrics.registry import SCORE_METRICS
 
 PROTOCOLS = ("parity", "causal")
 STATUSES = ("ok", "failed", "timeout", "memory")

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from axonad import atomic
 from axonad.cli.score import score_columns
 from axonad.data.readers.chunks import FileChunks
 from axonad.detector import Detector
@@ -74,8 +75,8 @@ def table_parts(target: Path) -> Iterator[Add]:
         if len(schemas) > 1:  # a time column without values, or missing some, in some parts only
             scans = [pl.scan_parquet(part, glob=False) for part in parts]
             whole = pl.concat(scans, how="vertical_relaxed")
-        if target.suffix.lower() == ".csv":
-            whole.sink_csv(folder / "whole")
-        else:
-            whole.sink_parquet(folder / "whole")
-        (folder / "whole").replace(target)
+        with atomic.replacement(target) as temporary:
+            if target.suffix.lower() == ".csv":
+                whole.sink_csv(temporary)
+            else:
+                whole.sink_parquet(temporary)

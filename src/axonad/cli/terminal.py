@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from axonad import atomic
 from axonad.errors import FileError, UnknownNameError
 
 WRITERS = (".csv", ".parquet")
@@ -59,13 +60,8 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> None:
     import polars as pl
 
     frame = pl.DataFrame(dict(columns))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
+    with atomic.replacement(path) as temporary:
         if path.suffix.lower() == ".csv":
             frame.write_csv(temporary)
         else:
             frame.write_parquet(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

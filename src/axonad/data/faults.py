@@ -1,7 +1,7 @@
-"""Faults to plant into a clean drive: six kinds, each made to differ from what it replaces.
+"""Plant sensor faults of six kinds into a clean drive.
 
-A fault strikes channels of one module (one control unit, one harness). It is planted only where it
-changes the data: on most of its steps every struck channel is off by more than its tolerance.
+A fault affects channels of one module (a control unit with its harness). It is planted only where
+it changes the data: in most steps every affected channel is off by more than its tolerance.
 """
 
 from __future__ import annotations
@@ -18,15 +18,8 @@ from axonad.errors import ConfigError
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
 
-KINDS: tuple[str, ...] = (
-    "level_shift",
-    "correlation_break",
-    "flatline",
-    "drift",
-    "variance_jump",
-    "spike",
-)
-ADDITIVE = frozenset({"level_shift", "drift", "variance_jump"})  # tell at any moment of a drive
+KINDS = ("level_shift", "correlation_break", "flatline", "drift", "variance_jump", "spike")
+ADDITIVE = frozenset({"level_shift", "drift", "variance_jump"})  # can be planted at any step
 MODULES: tuple[tuple[str, ...], ...] = (
     ("steering_angle", "steering_torque"),
     ("yaw_rate", "lateral_accel", "roll_angle", "longitudinal_accel"),
@@ -35,20 +28,18 @@ MODULES: tuple[tuple[str, ...], ...] = (
     ("engine_torque", "fuel_rate", "manifold_pressure", "coolant_temperature"),
     ("vehicle_speed", "wheel_speed_fl", "wheel_speed_fr", "wheel_speed_rl", "wheel_speed_rr"),
 )
-STEPWISE = frozenset({"gear"})  # counts in whole numbers: it can stick or stray, not drift
+STEPWISE = frozenset({"gear"})  # integers: only flatline and correlation_break apply
 TOLERANCES = np.array([sensor.tolerance for sensor in SENSORS])
-MATERIAL_SHARE = 0.6  # of an event's steps, in every struck channel
-ATTEMPTS = 300  # moments and channels tried for one event
-SETS_PER_MOMENT = (
-    6  # channels tried at one moment, so that moments are not chosen by their channels
-)
-GAP = 150  # normal steps between two events, at least: a window of 100 sees one at a time
-EDGE = 5  # steps on either side by which two courses are compared where they are joined
+MATERIAL_SHARE = 0.6  # share of steps that have to exceed the tolerance, in every channel
+ATTEMPTS = 300  # positions and channels tried for one event
+SETS_PER_START = 6  # sets of channels tried at one position before the next
+GAP = 150  # least normal steps between two events: a window of 100 contains only one of them
+EDGE = 5  # steps compared on both sides of a seam between two segments
 
 
 @dataclass(frozen=True)
 class PlantedEvent:
-    """One planted fault: its kind, the channels it strikes, and its steps ``[start, end)``."""
+    """A planted fault: its kind, the affected channels and its steps ``[start, end)``."""
 
     kind: str
     channels: tuple[str, ...]
@@ -57,7 +48,7 @@ class PlantedEvent:
 
 
 class Slot(NamedTuple):
-    """The range of steps an event may start in, and its length."""
+    """The first and last possible start of an event, and its length."""
 
     earliest: int
     latest: int
@@ -65,52 +56,38 @@ class Slot(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """What training says about each channel.
+    """Statistics of each channel in the clean training half."""
 
-    ``spread`` is its standard deviation, ``least`` and ``most`` bound its values, and ``reach`` is
-    how far it usually gets in the ``2 * EDGE`` steps around a seam.
-    """
-
-    spread: Array
+    spread: Array  # standard deviation
     least: Array
     most: Array
-    reach: Array
+    reach: Array  # standard deviation of the change over 2 * EDGE steps
 
     @classmethod
     def of(cls, train: Array) -> Normal:
-        """Return the statistics of the clean training part."""
+        """Return the statistics of ``train`` (time, channels)."""
         reach = (train[2 * EDGE :] - train[: -2 * EDGE]).std(axis=0)
         return cls(train.std(axis=0), train.min(axis=0), train.max(axis=0), reach)
 
 
 def choose_columns(count: int, kind: str, rng: np.random.Generator) -> Columns:
-    """Return ``count`` channels of one module, as columns, that ``kind`` can strike."""
-    able = [
-        [
-            name
-            for name in module
-            if kind in ("correlation_break", "flatline") or name not in STEPWISE
-        ]
-        for module in MODULES
-    ]
-    able = [module for module in able if len(module) >= count]
-    module = able[int(rng.integers(len(able)))]
-    names = rng.choice(module, size=count, replace=False)
+    """Return the columns of ``count`` channels of one module to which ``kind`` applies."""
+    excluded = frozenset() if kind in ("correlation_break", "flatline") else STEPWISE
+    modules = [[name for name in module if name not in excluded] for module in MODULES]
+    modules = [module for module in modules if len(module) >= count]
+    names = rng.choice(modules[int(rng.integers(len(modules)))], size=count, replace=False)
     return np.sort([CHANNELS.index(str(name)) for name in names])
 
 
 def material_share(old: Array, new: Array, columns: Columns) -> float:
-    """Return the share of steps that are off by more than tolerance, in the least changed channel.
-
-    ``old`` and ``new`` are ``(length, len(columns))``.
-    """
+    """Return the share of steps off by more than the tolerance, in the least changed column."""
     return float((np.abs(new - old) > TOLERANCES[columns]).mean(axis=0).min())
 
 
 def corrupt(
     kind: str, old: Array, columns: Columns, normal: Normal, rng: np.random.Generator
 ) -> Array:
-    """Return ``old`` (an event's steps of the struck ``columns``) as a faulty sensor shows them."""
+    """Return ``old``, the affected ``columns`` of an event, as faulty sensors would show them."""
     length, width = old.shape
     size = normal.spread[columns] * rng.choice((-1.0, 1.0), size=width)
     if kind == "flatline":
@@ -127,25 +104,25 @@ def corrupt(
 
 
 def _read(new: Array, columns: Columns) -> Array:
+    """Return ``new`` as the sensors of these columns would show it."""
     full = np.zeros((len(new), len(CHANNELS)))
     full[:, columns] = new
     return as_read(full)[:, columns]
 
 
-# ── courses taken from another moment ─────────────────────────────────────────────────────────────
 def fitting_starts(here: Array, pool: Array, begins: Columns, off: Array) -> Columns:
-    """Return those ``begins`` from which ``pool`` meets ``here`` at both ends.
+    """Return those ``begins`` at which a segment of ``pool`` fits ``here`` at both ends.
 
     Parameters
     ----------
     here
-        The steps to be replaced with ``EDGE`` steps of their surroundings on either side.
+        The steps to be replaced, with ``EDGE`` more steps on both sides.
     pool
-        The drive to take a stretch from; same channels as ``here``.
+        The drive that supplies the segment; same channels as ``here``.
     begins
-        Steps of ``pool`` a stretch may begin at.
+        Candidate starts of the segment in ``pool``.
     off
-        How far level and trend may be off where the two meet, by channel.
+        Largest difference of level and trend at the two seams, by channel.
     """
     length = len(here) - 2 * EDGE
     begins = begins[(begins >= EDGE) & (begins <= len(pool) - length - EDGE)]
@@ -160,7 +137,7 @@ def fitting_starts(here: Array, pool: Array, begins: Columns, off: Array) -> Col
 def bend(course: Array, before: Array, after: Array) -> Array:
     """Return ``course`` shifted by ``before`` at its first step and by ``after`` at its last.
 
-    Both offsets fade out smoothly, so that the course joins its new surroundings without a jump.
+    Both offsets fade to 0, so that the course joins its new neighbours without a jump.
     """
     length = len(course)
     fade = min(20, max(1, length // 4))
@@ -170,10 +147,9 @@ def bend(course: Array, before: Array, after: Array) -> Array:
 
 
 class Planter:
-    """A clean drive that faults are planted into.
+    """Plants faults into ``values``, a copy of the ``clean`` drive, and lists them in ``events``.
 
-    ``values`` is the drive so far, ``events`` what was planted; ``clean`` stays as it was driven.
-    ``pool`` is driving of the same car that never appears in ``values``.
+    ``pool`` is another drive of the same car, a source of foreign segments.
     """
 
     def __init__(self, clean: Array, pool: Array, train_end: int, rng: np.random.Generator) -> None:
@@ -182,10 +158,10 @@ class Planter:
         self.values = clean.copy()
         self.events: list[PlantedEvent] = []
 
-    def strike(self, kind: str, width: int, slot: Slot) -> None:
-        """Plant a fault of ``kind`` in ``width`` channels somewhere in ``slot``."""
+    def plant(self, kind: str, width: int, slot: Slot) -> None:
+        """Plant a fault of ``kind`` in ``width`` channels, starting in ``slot``."""
         anywhere = self.rng.permutation(len(self.pool))
-        for what in (kind, "level_shift"):  # which tells anywhere, where the kind finds no place
+        for what in (kind, "level_shift"):  # a level shift can be planted anywhere
             for attempt in range(ATTEMPTS):
                 start = int(self.rng.integers(slot.earliest, slot.latest + 1))
                 event = range(start, start + slot.length)
@@ -193,27 +169,28 @@ class Planter:
                 new = old = self.clean[event.start : event.stop, columns]
                 if what != "correlation_break":
                     new = corrupt(what, old, columns, self.normal, self.rng)
-                elif (
-                    begin := self._find(self.pool, anywhere, event, columns, attempt)
-                ) is not None:
-                    new = self._join(self.pool, begin, event, columns)
+                else:
+                    begin = self._find(self.pool, anywhere, event, columns, attempt)
+                    if begin is not None:
+                        new = self._join(self.pool, begin, event, columns)
                 if material_share(old, new, columns) >= MATERIAL_SHARE:
                     self._write(what, event, new, columns)
                     return
         raise ConfigError(f"no room for a {kind} at step {slot.earliest}; choose another seed")
 
-    def exchange(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
-        """Let two moments of ``free`` steps trade ``width`` channels; take their steps from it.
+    def swap(self, length: int, width: int, free: NDArray[np.bool_]) -> None:
+        """Swap ``width`` channels between two segments of ``free`` steps, and mark them as used.
 
-        A lively moment trades with a calm one, so that events are neither, taken together.
+        Segments with much and little activity are paired, so that activity alone does not reveal
+        an event.
         """
         room = np.flatnonzero(_room(free, length))
-        lively = self._liveliness(length, room)
-        moments = self.rng.permutation(room)[: ATTEMPTS // SETS_PER_MOMENT]
-        for attempt in range(len(moments) * SETS_PER_MOMENT):
-            start = int(moments[attempt // SETS_PER_MOMENT])
+        activity = self._activity(length, room)
+        starts = self.rng.permutation(room)[: ATTEMPTS // SETS_PER_START]
+        for attempt in range(len(starts) * SETS_PER_START):
+            start = int(starts[attempt // SETS_PER_START])
             apart = room[np.abs(room - start) >= length + GAP]
-            apart = apart[np.argsort(np.abs(lively[apart] + lively[start] - 1.0))]
+            apart = apart[np.argsort(np.abs(activity[apart] + activity[start] - 1.0))]
             columns = choose_columns(width, "correlation_break", self.rng)
             here = range(start, start + length)
             begin = self._find(self.clean, apart, here, columns, attempt)
@@ -225,10 +202,12 @@ class Planter:
                 self._write("correlation_break", event, new, columns)
                 free[max(0, event.start - GAP) : event.stop + GAP] = False
             return
-        raise ConfigError(f"no two moments of {len(free)} steps can trade {length}; use more steps")
+        raise ConfigError(
+            f"no two segments of {length} steps can be swapped in {len(free)} steps; use more steps"
+        )
 
-    def _liveliness(self, length: int, room: Columns) -> Array:
-        """Return how much moves in the ``length`` steps from each on, as a rank in ``room``."""
+    def _activity(self, length: int, room: Columns) -> Array:
+        """Return the total change in the ``length`` steps from each step, as a rank in ``room``."""
         moves = np.abs(np.diff(self.clean, axis=0, append=self.clean[-1:])) / self.normal.spread
         total = np.concatenate(([0.0], np.cumsum(moves.mean(axis=1))))
         amount = total[np.minimum(np.arange(len(moves)) + length, len(moves))] - total[:-1]
@@ -237,9 +216,9 @@ class Planter:
     def _find(
         self, pool: Array, begins: Columns, event: range, columns: Columns, attempt: int
     ) -> int | None:
-        """Return the first of ``begins`` whose course fits ``event`` at its ends but not between.
+        """Return the first of ``begins`` whose segment fits ``event`` at both ends, not inside.
 
-        Later attempts are less strict about the ends.
+        Later attempts allow larger differences at the ends.
         """
         here = self.clean[event.start - EDGE : event.stop + EDGE, columns]
         off = self.normal.reach[columns] * (0.4 + 0.8 * attempt / ATTEMPTS)
@@ -251,16 +230,15 @@ class Planter:
         return None
 
     def _join(self, pool: Array, begin: int, event: range, columns: Columns) -> Array:
-        """Return the stretch of ``pool`` from ``begin`` as a course that joins the drive."""
+        """Return the segment of ``pool`` from ``begin``, adjusted to join the drive smoothly."""
         end = begin + len(event)
         before = self.clean[event.start - 1, columns] - pool[begin - 1, columns]
         after = self.clean[event.stop, columns] - pool[end, columns]
         stepwise = [CHANNELS[column] in STEPWISE for column in columns]
         before[stepwise] = after[stepwise] = 0.0
         course = bend(pool[begin:end, columns], before, after)
-        return _read(
-            np.clip(course, self.normal.least[columns], self.normal.most[columns]), columns
-        )
+        low, high = self.normal.least[columns], self.normal.most[columns]
+        return _read(np.clip(course, low, high), columns)
 
     def _write(self, kind: str, event: range, new: Array, columns: Columns) -> None:
         self.values[event.start : event.stop, columns] = new
@@ -269,7 +247,7 @@ class Planter:
 
 
 def _room(free: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
-    """Return for each step whether ``length`` free steps begin there."""
+    """Return for each step whether the ``length`` steps from it are free."""
     taken = np.concatenate(([0], np.cumsum(~free)))
     room = np.zeros(len(free), dtype=bool)
     room[: len(free) - length + 1] = taken[length:] == taken[: len(free) - length + 1]

@@ -1,20 +1,19 @@
 """Scaling of channels before the model.
 
 ===========  =====================================================================================
-``"soft"``   causal, the default: training statistics, floored per channel, compressed by asinh
-``"train"``  causal: training mean and standard deviation, nothing else
-``"array"``  parity with the paper's code: each array by its own mean and standard deviation. It
-             looks at the whole scored series, its future included, so it cannot run live
+``"soft"``   the default: training statistics with a lower bound, compressed by asinh
+``"train"``  mean and standard deviation of the training series
+``"array"``  mean and standard deviation of each array itself, as in the paper's code. Not causal:
+             the statistics include later rows, so it cannot be used on a stream
 ===========  =====================================================================================
 
-The soft rule. A channel's unit is its training standard deviation, but at least a tenth of its
-training range, so that a channel that hardly ever moved does not explode when it moves again. The
-rule knows no units: a channel in volts scores as it would in nanovolts. Only a channel that was
-constant in training has nothing of its own to go by; its unit is a millionth of its magnitude (or
-of 1, if that is larger): when such a channel moves at all, that is news, and loud.
-What makes loud bearable is the second half of the rule: a value of z units becomes
-3·asinh(z / 3), linear up to a few units and logarithmic far out, so an extreme stays visible
-without drowning every other channel. Both numbers were chosen on the tuning series of TSB-AD.
+The soft rule divides a channel by its training standard deviation, or by a tenth of its training
+range if that is larger, so that a channel that rarely changes does not explode when it changes
+again. The result does not depend on the unit of the channel. A channel that was constant in
+training is divided by a millionth of its magnitude (at least of 1): any change stands out.
+A scaled value z then becomes 3·asinh(z / 3), which is linear up to about 3 and logarithmic beyond,
+so that extremes stay visible without dominating all other channels. Both numbers were chosen on
+the tuning series of TSB-AD.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ from numpy.typing import NDArray
 from axonad.data.frames import Matrix, Names, wrong_size
 
 SCALINGS = ("soft", "train", "array")
-TINY = 1e-8  # the paper's code divides by this where a standard deviation is zero
-FLOOR = 0.1  # of a channel's training range: the least unit of a channel that moved
-NOISE = 1e-6  # of the magnitude (or of 1) of a channel that never moved: its unit
-ROUNDING = 1e-12  # of a channel's magnitude: smaller movements are rounding of floats
-KNEE = 3.0  # units up to which the soft rule is about linear
-LIMIT = 1e15  # of a scaled value; its square must still fit into float32
-BLOCK = 65_536  # rows scaled at a time, so that no second float64 copy of a long series exists
+TINY = 1e-8  # divisor of the paper's code where the standard deviation is 0
+FLOOR = 0.1  # smallest unit of a channel that is not constant, as a share of its range
+NOISE = 1e-6  # unit of a constant channel, as a share of its magnitude (at least of 1)
+ROUNDING = 1e-12  # smaller changes, as a share of the magnitude, are floating-point rounding
+KNEE = 3.0  # scaled value up to which the soft rule is about linear
+LIMIT = 1e15  # largest scaled value; its square does not overflow float32
+BLOCK = 65_536  # rows per block, to avoid a float64 copy of a long series
 
 
 @dataclass(frozen=True)
 class Scaler:
-    """Centre and unit per channel, and the rule that applies them."""
+    """A scaling rule with the centre and unit of each channel."""
 
     rule: str
     center: NDArray[np.float64]
     unit: NDArray[np.float64]
 
     def apply(self, X: Matrix) -> NDArray[np.float32]:
-        """Return ``X`` scaled, as a new float32 array."""
+        """Return the scaled ``X`` as a new float32 array."""
         if self.rule == "array":
             center, unit = _mean_std(X, None)
             unit = np.where(unit == 0, TINY, unit)
@@ -63,7 +62,7 @@ class Scaler:
 
 
 def fit_scaler(X: Matrix, rule: str, names: Names = None) -> Scaler:
-    """Return the scaler whose statistics come from the training series ``X`` alone."""
+    """Return a scaler with the statistics of the training series ``X``."""
     mean, std = _mean_std(X, names)
     if rule != "soft":
         return Scaler(rule, mean, np.where(std == 0, TINY, std))
@@ -75,7 +74,7 @@ def fit_scaler(X: Matrix, rule: str, names: Names = None) -> Scaler:
 
 
 def _mean_std(X: Matrix, names: Names) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and population standard deviation per channel; exactly 0 where constant."""
+    """Return mean and population standard deviation per channel, exactly 0 if constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean: NDArray[Any] = X.mean(axis=0, dtype=np.float64)
         total = np.zeros(X.shape[1])
@@ -86,7 +85,6 @@ def _mean_std(X: Matrix, names: Names) -> tuple[NDArray[np.float64], NDArray[np.
     mean = np.where(constant, X[0].astype(np.float64), mean)
     std = np.where(constant, 0.0, std)
     if not np.isfinite(std).all():
-        index = int(np.argmin(np.isfinite(std)))
-        worst = float(np.abs(X[:, index]).max())
-        raise wrong_size(index, worst, names)
+        channel = int(np.argmin(np.isfinite(std)))
+        raise wrong_size(channel, float(np.abs(X[:, channel]).max()), names)
     return mean, std

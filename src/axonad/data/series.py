@@ -1,8 +1,8 @@
-"""A series: values (time, channels) with names, and labels and times where they are known."""
+"""A multivariate time series: values, channel names, and optional labels and times."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,9 @@ class Series:
     channels
         One name per column of ``values``.
     labels
-        0/1 per step where known. Only metrics read them, never a detector.
+        0/1 per step, or None. Used by metrics only, never by a detector.
     times
-        Time per step where known: numbers, datetimes or text, passed through to the output.
+        Time per step, or None: numbers, datetimes or text, copied to the output as they are.
     name
         Where the series came from.
     """
@@ -40,8 +40,8 @@ class Series:
         object.__setattr__(self, "values", np.asarray(self.values))
         if self.values.ndim != 2 or self.values.shape[1] != len(self.channels):
             raise InputError(
-                f"values must have shape (time, {len(self.channels)}) to fit the channel names, "
-                f"got {self.values.shape}"
+                f"values must have shape (time, {len(self.channels)}), one column per channel "
+                f"name, got {self.values.shape}"
             )
         check_unique(self.channels)
         for what, column in (("labels", self.labels), ("times", self.times)):
@@ -52,12 +52,14 @@ class Series:
         return len(self.values)
 
     def rows(self, start: int, stop: int | None = None) -> Series:
-        """Return the part of the series from row ``start`` up to ``stop``, sharing memory."""
-        part = slice(start, stop)
-        return Series(
-            values=self.values[part],
-            channels=self.channels,
-            labels=None if self.labels is None else self.labels[part],
-            times=None if self.times is None else self.times[part],
-            name=self.name,
+        """Return the rows from ``start`` up to ``stop`` as a view."""
+        return self.select(slice(start, stop))
+
+    def select(self, rows: slice | NDArray[np.bool_]) -> Series:
+        """Return the rows of a slice or mask."""
+        return replace(
+            self,
+            values=self.values[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            times=None if self.times is None else self.times[rows],
         )

@@ -1,8 +1,8 @@
-"""The TSB-AD benchmark's files: names that carry the split, in a folder or a zip.
+"""Series of the TSB-AD benchmark, in a folder or a zip, with the split in the file name.
 
-A name ``NNN_DATASET_id_K_DOMAIN_tr_N_1st_M.csv`` says that the first N rows are for training and
-the first anomaly begins at row M. The whole series, training rows included, is scored. Other
-collections in that manner are read too: ``DATASET_WHAT_tr_N_1st_M.csv``.
+``NNN_DATASET_id_K_DOMAIN_tr_N_1st_M.csv``: the first N rows are for training and the first anomaly
+begins at row M. The whole series is scored, training rows included. Other collections may use
+``DATASET_WHAT_tr_N_1st_M.csv``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from axonad.data.series import Series
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
 
-V = TypeVar("V")
 NAME = re.compile(
     r"(?:(?P<number>\d+)_(?P<dataset>[^_]+)_id_\d+_(?P<domain>[^_]+)|(?P<other>[^\W\d][^_]*)_[^/]+?)"
     r"_tr_(?P<train>\d+)_1st_(?P<first>\d+)\.csv"
@@ -28,15 +27,15 @@ NAME = re.compile(
 TUNING = (
     4, 11, 23, 28, 40, 49, 62, 72, 82, 90, 107, 113, 120, 126, 131, 140, 149, 164, 178, 195,
 )  # fmt: skip
-"""Numbers of the benchmark's tuning series: settings are chosen on these and on nothing else."""
+"""Numbers of the tuning series of the benchmark, the only ones on which settings are chosen."""
 
 
 @dataclass(frozen=True)
 class SeriesName:
-    """What a file name of the benchmark says."""
+    """The parts of a file name of the benchmark."""
 
     file: str
-    number: int | None  # only TSB-AD's own files have one
+    number: int | None  # None in other collections
     dataset: str
     domain: str
     train_rows: int
@@ -44,17 +43,17 @@ class SeriesName:
 
     @property
     def is_tuning(self) -> bool:
-        """Whether the series is for choosing settings, not for reporting."""
+        """Whether the series is one for choosing settings, not for reporting."""
         return self.number in TUNING
 
     @property
     def name(self) -> str:
-        """The file name without what it says of the split."""
+        """The file name without the split."""
         return self.file.rpartition("_tr_")[0]
 
 
 def parse_name(file: str) -> SeriesName:
-    """Return what a file name says.
+    """Return the parts of a file name.
 
     >>> parse_name("002_MSL_id_1_Sensor_tr_500_1st_900.csv").train_rows
     500
@@ -75,7 +74,7 @@ def parse_name(file: str) -> SeriesName:
 
 
 def list_series(source: str | Path) -> list[SeriesName]:
-    """Return the names of the benchmark's series in a folder or a zip, by number."""
+    """Return the series in a folder or a zip, sorted by file name."""
     source = Path(source)
     if source.is_dir():
         files = [path.name for path in source.rglob("*.csv")]
@@ -89,20 +88,21 @@ def list_series(source: str | Path) -> list[SeriesName]:
 
 
 def read_series(source: str | Path, names: Sequence[SeriesName]) -> Iterator[Series]:
-    """Yield the named series; rows with a missing value are dropped, as the benchmark does.
+    """Yield the named series without rows that have missing values, as in TSB-AD.
 
-    A file without a column Label gives a series without labels.
+    A file without a column ``Label`` gives a series without labels.
     """
     source = Path(source)
-    if source.is_dir():
-        paths = {path.name: path for path in source.rglob("*.csv")}
+    with nullcontext() if source.is_dir() else _open(source) as archive:
+        files = map(str, source.rglob("*.csv")) if archive is None else archive.namelist()
+        known = {Path(file).name: file for file in files}
         for name in names:
-            yield _parse(_find(paths, name.file, source).read_bytes(), name.file)
-        return
-    with _open(source) as archive:
-        members = {Path(member).name: member for member in archive.namelist()}
-        for name in names:
-            yield _parse(archive.read(_find(members, name.file, source)), name.file)
+            if name.file not in known:
+                hint = suggest(name.file, known)
+                raise UnknownNameError(f"{source} has no series {name.file!r}{hint}")
+            file = known[name.file]
+            data = Path(file).read_bytes() if archive is None else archive.read(file)
+            yield _parse(data, name.file)
 
 
 def _open(source: Path) -> zipfile.ZipFile:
@@ -112,12 +112,6 @@ def _open(source: Path) -> zipfile.ZipFile:
         raise FileError(f"{source} cannot be read as a zip: {error}") from None
 
 
-def _find(known: dict[str, V], file: str, source: Path) -> V:
-    if file not in known:
-        raise UnknownNameError(f"{source} has no series {file!r}{suggest(file, known)}")
-    return known[file]
-
-
 def _parse(data: bytes, name: str) -> Series:
     import polars as pl
 
@@ -125,12 +119,5 @@ def _parse(data: bytes, name: str) -> Series:
 
     frame = pl.read_csv(io.BytesIO(data), infer_schema_length=None)
     series = to_series(frame, name=name)
-    whole = np.isfinite(series.values).all(axis=1)
-    if whole.all():
-        return series
-    return Series(
-        values=series.values[whole],
-        channels=series.channels,
-        labels=None if series.labels is None else series.labels[whole],
-        name=name,
-    )
+    complete = np.asarray(np.isfinite(series.values).all(axis=1))
+    return series if complete.all() else replace(series.select(complete), times=None)

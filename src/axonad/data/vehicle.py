@@ -1,8 +1,8 @@
-"""A simulated car, driver and road: the clean 19-channel drive behind the generated telemetry.
+"""Simulate a car, its driver and the road: a clean drive with 19 sensor channels.
 
-The road is a function of distance (curvature, speed a driver would choose, gradient, stops); the
-driver and the drive train are a loop over time; lateral motion and sensors follow from both.
-Quantities are SI inside this module and take the unit of :data:`SENSORS` only on the way out.
+The road is a function of distance (curvature, chosen speed, slope, stops), the driver and the drive
+train are a loop over time, and lateral motion and sensor readings follow from both. Quantities are
+in SI units, except for the result, which has the units of :data:`SENSORS`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SAMPLE_RATE = 10.0  # Hz
 DT = 1.0 / SAMPLE_RATE
 GRAVITY = 9.81
 MASS, WHEEL_RADIUS, WHEELBASE, TRACK = 1550.0, 0.32, 2.7, 1.56
-CHARACTERISTIC_SPEED = 26.0  # m/s, where an understeering car yaws half as much as a neutral one
+CHARACTERISTIC_SPEED = 26.0  # m/s, at which understeer halves the yaw rate
 STEERING_RATIO = 15.0  # steering wheel degrees per road wheel degree
 RATIOS = (14.0, 8.5, 5.8, 4.25, 3.3, 2.6)  # gears 1 to 6, final drive included
 IDLE_SPEED = 800.0  # rpm
@@ -27,19 +27,15 @@ BRAKING = 190.0  # N per bar
 
 
 class Sensor(NamedTuple):
-    """One channel: its name, unit, resolution, noise, range, and what it may be off by.
-
-    ``noise`` is a standard deviation; ``low`` and ``high`` bound what the sensor can show; a
-    reading that is off by more than ``tolerance`` contradicts the other channels.
-    """
+    """The properties of one channel."""
 
     name: str
     unit: str
     resolution: float
-    noise: float
-    low: float
+    noise: float  # standard deviation
+    low: float  # range of readings
     high: float
-    tolerance: float
+    tolerance: float  # a larger error contradicts the other channels
 
 
 SENSORS: tuple[Sensor, ...] = (
@@ -67,13 +63,13 @@ CHANNELS: tuple[str, ...] = tuple(sensor.name for sensor in SENSORS)
 
 
 class Road(NamedTuple):
-    """What one kind of road looks like; pairs are the ends of a uniform draw."""
+    """A kind of road; pairs are the bounds of a uniform distribution."""
 
-    leg: tuple[float, float]  # m before another kind of road begins
+    leg: tuple[float, float]  # m until another kind of road begins
     limits: tuple[float, ...]  # km/h
     straight: tuple[float, float]  # m between two curves
     radius: tuple[float, float]  # m
-    angle: tuple[float, float]  # deg turned by a curve
+    angle: tuple[float, float]  # deg, of a curve
     stop: float  # probability of a stop on a straight
     overtake: float  # probability of a slower car on a straight
     gradient: float  # standard deviation of the slope
@@ -87,7 +83,7 @@ ROADS = (
 
 
 class Route(NamedTuple):
-    """The road by the metre: curvature (1/m), driver's speed (m/s), slope, and where to stop."""
+    """Curvature (1/m), chosen speed (m/s) and slope of the road per metre, and the stops (m)."""
 
     curvature: Array
     speed: Array
@@ -103,13 +99,13 @@ def simulate_drive(steps: int, rng: np.random.Generator) -> Array:
 
 
 def lag(signal: Array, seconds: float) -> Array:
-    """Return ``signal`` through a first-order lag, started at its first value."""
+    """Return ``signal`` after a first-order low-pass filter, started at its first value."""
     gain = 1.0 - float(np.exp(-DT / seconds))
     return np.array([*accumulate(signal.tolist(), lambda state, new: state + gain * (new - state))])
 
 
 def _wander(steps: int, seconds: float, rng: np.random.Generator) -> Array:
-    """Return a smooth random course of unit variance that forgets itself after ``seconds``."""
+    """Return smooth noise of unit variance with a correlation time of ``seconds``."""
     course = lag(lag(rng.normal(size=steps + 600), seconds), 0.3)[600:]
     return course / max(float(course.std()), 1e-9)
 
@@ -119,7 +115,7 @@ def _build_route(metres: int, rng: np.random.Generator) -> Route:
     route = Route(np.zeros(metres), np.full(metres, 50 / 3.6), np.zeros(metres), [])
     at, order = 0, list[int]()
     while at < metres:
-        order = order or [int(i) for i in rng.permutation(len(ROADS))]  # every kind in each cycle
+        order = order or [int(i) for i in rng.permutation(len(ROADS))]  # each kind once per cycle
         road = ROADS[order.pop()]
         end = min(metres, at + int(rng.uniform(*road.leg)))
         route.speed[at:end] = float(rng.choice(road.limits)) / 3.6
@@ -129,7 +125,7 @@ def _build_route(metres: int, rng: np.random.Generator) -> Route:
     curvature = np.convolve(route.curvature, np.full(9, 1 / 9), mode="same")
     speed = np.minimum(route.speed, np.sqrt(2.6 / np.maximum(np.abs(curvature), 1e-4)))
     speed[route.stops] = 0.0
-    ramp = 3.4 * np.arange(metres)  # nothing ahead may need more than 1.7 m/s2 of braking
+    ramp = 3.4 * np.arange(metres)  # limits braking to 1.7 m/s2
     square = np.minimum.accumulate((speed**2 + ramp)[::-1])[::-1] - ramp
     speed = np.sqrt(np.maximum(square, 0.0))
     slope = np.convolve(route.slope, np.full(150, 150**-0.5), mode="same")  # keeps the variance
@@ -137,7 +133,7 @@ def _build_route(metres: int, rng: np.random.Generator) -> Route:
 
 
 def _add_straight(road: Road, at: int, route: Route, rng: np.random.Generator) -> int:
-    """Write one straight from ``at``, with a stop or a slower car on it; return where it ends."""
+    """Add a straight at ``at``, with a stop or a slower car; return its end."""
     length = int(rng.uniform(*road.straight))
     end = at + length
     if end >= len(route.speed) - 50:
@@ -149,14 +145,14 @@ def _add_straight(road: Road, at: int, route: Route, rng: np.random.Generator) -
         route.speed[at:pull_out] *= rng.uniform(0.68, 0.85)
         for where, side in ((pull_out, 1.0), (pull_in, -1.0)):
             shift = int(rng.uniform(60, 110))
-            sway = np.sin(np.linspace(0, 2 * np.pi, shift))  # 3.5 m to the side and straight again
+            sway = np.sin(np.linspace(0, 2 * np.pi, shift))  # changes to a lane 3.5 m away
             lane = route.curvature[where : where + shift]
             lane += (side * 3.5 * 2 * np.pi / shift**2 * sway)[: len(lane)]
     return end
 
 
 def _add_curve(road: Road, at: int, route: Route, rng: np.random.Generator) -> int:
-    """Write one curve from ``at``, eased in and out; return where it ends."""
+    """Add a curve at ``at`` with gradual entry and exit; return its end."""
     radius, angle = rng.uniform(*road.radius), np.radians(rng.uniform(*road.angle))
     length = int(radius * angle * 1.3) + 8
     shape = np.interp(np.linspace(0, 1, length), (0, 0.3, 0.7, 1), (0, 1, 1, 0))
@@ -167,26 +163,26 @@ def _add_curve(road: Road, at: int, route: Route, rng: np.random.Generator) -> i
 
 # ── driver and drive train ────────────────────────────────────────────────────────────────────────
 class Car:
-    """The longitudinal car: pedals, engine, automatic gearbox, and what they do to its speed."""
+    """Longitudinal dynamics: pedals, engine, automatic gearbox and speed."""
 
     def __init__(self) -> None:
         self.speed = self.pedal = self.brake = self.torque = 0.0
         self.rpm, self.gear, self.since_shift = IDLE_SPEED, 1, 0
 
     def advance(self, wanted: float, slope: float) -> tuple[float, ...]:
-        """Move one step, the driver wishing to accelerate by ``wanted``; return the new state."""
+        """Advance one step with the acceleration the driver wants; return the new state."""
         speed, rpm, ratio = self.speed, self.rpm, RATIOS[self.gear - 1]
         resistance = 0.42 * speed * speed + (0.012 + slope) * MASS * GRAVITY * (speed > 0.05)
         most, friction = 235.0 - 1.1e-5 * (rpm - 3600.0) ** 2, 14.0 + 0.006 * rpm
         swept = most + friction
-        # pedal and brake answer the wish with the lag of a foot; the car answers only to them
+        # pedal and brake follow the wanted acceleration with the delay of a foot
         load = ((MASS * wanted + resistance) * WHEEL_RADIUS / ratio + friction) / swept
         self.pedal += 0.35 * (max(0.0, min(1.0, load)) - self.pedal)
         self.brake += 0.4 * (max(0.0, -load) * swept * ratio / WHEEL_RADIUS / BRAKING - self.brake)
         idling = (friction + 10.0) / swept if rpm < 1050.0 else 0.0
         demand = max(self.pedal, idling) * swept - friction
         if self.since_shift < 3:
-            demand *= 0.35  # the gearbox asks for less torque while it changes gear
+            demand *= 0.35  # the gearbox reduces the torque while it shifts
         self.torque += 0.55 * (demand - self.torque)
         push = self.torque * ratio / WHEEL_RADIUS - BRAKING * self.brake
         acceleration = (push - resistance) / (MASS * (1.03 + 0.004 * ratio))
@@ -200,7 +196,7 @@ class Car:
         return *motion, self.gear, push, slope, most
 
     def _shift(self, locked: float) -> None:
-        """Change gear where the engine would turn too fast or too slowly for the pedal."""
+        """Shift if the engine would be too fast or too slow for the pedal position."""
         up, down = 1800.0 + 2300.0 * self.pedal, 1000.0 + 1000.0 * self.pedal
         change = int(locked > up and self.gear < 6) - int(locked < down and self.gear > 1)
         self.since_shift += 1
@@ -209,7 +205,7 @@ class Car:
 
 
 def _drive(route: Route, steps: int, rng: np.random.Generator) -> Array:
-    """Return the position and the state of the car, one row each, along ``steps`` of driving."""
+    """Return position and state of the car over ``steps``, one row per quantity."""
     mood = (1.0 + 0.035 * _wander(steps, 12.0, rng)).tolist()
     foot = (0.07 * _wander(steps, 2.0, rng)).tolist()
     profile, slopes = route.speed.tolist(), route.slope.tolist()
@@ -236,7 +232,7 @@ def _drive(route: Route, steps: int, rng: np.random.Generator) -> Array:
 
 # ── lateral motion and sensors ────────────────────────────────────────────────────────────────────
 def _measure(route: Route, states: Array, rng: np.random.Generator) -> Array:
-    """Return what the 19 sensors read along the drive ``states``."""
+    """Return the readings of the 19 sensors for the ``states`` of a drive."""
     position, speed, acceleration, pedal, brake, torque, rpm, gear, push, slope, most = states
     steps = len(speed)
     angle, yaw = _steer(route, position, speed, rng)
@@ -260,14 +256,14 @@ def _measure(route: Route, states: Array, rng: np.random.Generator) -> Array:
 
 
 def as_read(values: Array) -> Array:
-    """Return ``values`` as the sensors can show them: inside their range, on their resolution."""
+    """Return ``values`` clipped to the range and rounded to the resolution of the sensors."""
     resolution = np.array([sensor.resolution for sensor in SENSORS])
     low, high = [s.low for s in SENSORS], [s.high for s in SENSORS]
     return np.asarray(np.clip(np.round(values / resolution) * resolution, low, high))
 
 
 def _steer(route: Route, position: Array, speed: Array, rng: np.random.Generator) -> list[Array]:
-    """Return the steering wheel angle (deg) that follows the road and the yaw rate (rad/s)."""
+    """Return the steering wheel angle (deg) to follow the road, and the yaw rate (rad/s)."""
     seen = route.curvature[(position + 0.35 * speed).astype(int)]
     understeer = WHEELBASE * (1.0 + (speed / CHARACTERISTIC_SPEED) ** 2)
     intended = STEERING_RATIO * np.degrees(np.arctan(seen * understeer))
@@ -278,7 +274,7 @@ def _steer(route: Route, position: Array, speed: Array, rng: np.random.Generator
 
 
 def _wheel_speeds(speed: Array, yaw: Array, push: Array, rng: np.random.Generator) -> list[Array]:
-    """Return the four wheel speeds (km/h): front left and right, then rear left and right."""
+    """Return the four wheel speeds (km/h): front left, front right, rear left, rear right."""
     front_share = np.where(push > 0, 1.0, 0.65)  # the front axle drives; both brake
     wheels = []
     for front in (True, False):
@@ -290,7 +286,7 @@ def _wheel_speeds(speed: Array, yaw: Array, push: Array, rng: np.random.Generato
 
 
 def _coolant(fuel: Array, speed: Array) -> Array:
-    """Return the coolant temperature (°C) of a warm engine held by its thermostat."""
+    """Return the coolant temperature (°C) of a warm engine with a thermostat."""
     temperature, course = 90.0, []
     for heat, wind in zip((0.011 * fuel).tolist(), (0.5 + 0.02 * speed).tolist(), strict=True):
         opening = min(1.0, max(0.0, (temperature - 84.0) / 14.0))

@@ -1,17 +1,13 @@
-"""Windows over a series: how many, and how window scores become one score per step.
+"""Windows of a series: their number, and the step that gets the score of a window.
 
-A window is ``window`` consecutive rows; windows start at every row (stride 1), so a series of n
-rows has n - window + 1 of them. They are always gathered from the series batch by batch; nobody
-builds an array of all windows.
+A window starts at every row (stride 1), so n rows have n - window + 1 windows. The alignment says
+which step gets the score of a window, here for the whole package:
 
-Alignment, stated once for the whole package:
+- ``"end"``: its last row, as on a stream.
+- ``"center"``: its middle row, with ``ceil((window - 1) / 2)`` rows of the window before it and
+  ``floor((window - 1) / 2)`` after it, as in TSB-AD.
 
-- ``"end"``: a window's score belongs to its last row. What a live system sees.
-- ``"center"``: a window's score belongs to its middle row, with ``ceil((window - 1) / 2)`` rows
-  before the first such row and ``floor((window - 1) / 2)`` after the last (TSB-AD's convention).
-
-Steps before the first full window get the first window's score; steps behind the last aligned
-one get the last window's.
+Earlier steps get the score of the first window, later steps that of the last.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ ALIGNMENTS = ("center", "end")
 
 
 def count_windows(rows: int, window: int) -> int:
-    """Return how many windows a series of ``rows`` rows has; refuse a series shorter than one.
+    """Return the number of windows in ``rows`` rows; raise ``InputError`` if there is none.
 
     >>> count_windows(100, 100)
     1
@@ -38,7 +34,7 @@ def count_windows(rows: int, window: int) -> int:
 
 
 def place(window: int, align: str) -> int:
-    """Return which row of a window its score belongs to.
+    """Return the row of a window that gets its score.
 
     >>> place(100, "center"), place(100, "end")
     (50, 99)
@@ -47,7 +43,7 @@ def place(window: int, align: str) -> int:
 
 
 def spread(scores: NDArray[Any], *, window: int, align: str) -> NDArray[Any]:
-    """Return one value per step from one value per window (first axis).
+    """Return one value per step, given one value per window (first axis).
 
     >>> spread(np.array([1.0, 2.0]), window=4, align="center").tolist()
     [1.0, 1.0, 1.0, 2.0, 2.0]

@@ -1,16 +1,16 @@
 """Affiliation-F1: how near alarms and events are in time (Huet et al., 2022).
 
-Time is continuous: step t is the interval [t, t + 1). Each event J owns a zone E that reaches half
-way to its neighbours. Inside a zone
+Time is continuous: step t is the interval [t, t + 1). Each event J has a zone E that reaches half
+way to the neighbouring events. Inside a zone
 
 - precision of an alarm at distance d > 0 from J is 1 - (min(d, m) + d + |J|) / |E|, where m is the
   smaller distance from J to the border of E, and 1 inside J;
-- recall of a moment t of J whose nearest alarm of the zone is d away is 1 - (min(d, m) + d) / |E|,
+- recall of a time t in J whose nearest alarm in E is at distance d is 1 - (min(d, m) + d) / |E|,
   where m is the distance from t to the border of E.
 
-Precision is averaged over alarm time, recall over event time, then both over zones (zones without
-alarms have recall 0 and no precision). Zone borders are multiples of 1/2 and every integrand is
-piecewise linear, so all integrals below are closed forms.
+Precision is averaged over alarm time, recall over event time, then both over zones (a zone without
+alarms has recall 0 and no precision). Zone borders are multiples of 1/2 and every integrand is
+piecewise linear, so all integrals are computed in closed form.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from axonad.metrics.case import Case
-from axonad.metrics.ranges import BoolArray, FloatArray, IntArray, spread, sum_above
+from axonad.metrics.ranges import BoolArray, FloatArray, IntArray, steps_of, sum_above
 
 _EPSILON = 1e-15
-_FAR = 1e15  # stands for "no alarm on this side"
-_BLOCK = 2048  # events handled at once, which bounds the memory
+_FAR = 1e15  # "no alarm on this side"
+_BLOCK = 2048  # events per batch, to limit memory
 
 
 @dataclass(frozen=True)
 class _Zones:
-    """Events with their zones, all as times."""
+    """Start and end times of events and of their zones."""
 
     starts: IntArray
     stops: IntArray
@@ -45,9 +45,9 @@ class _Zones:
 
 
 def affiliation_f1(case: Case) -> float:
-    """Affiliation-based F1 at the best threshold; NaN when no threshold raises an alarm.
+    """Affiliation-based F1 at the best threshold.
 
-    Constant scores (or no alarm at all) leave precision undefined, and NaN says so.
+    NaN if no threshold raises an alarm (constant scores): precision is then undefined.
     """
     count = case.level_count
     borders = (case.stops[:-1] + case.starts[1:]) / 2
@@ -72,7 +72,7 @@ def _precision(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
     """Return, per zone and threshold, the integral of alarm precision and the alarm time."""
     bins = case.level_count + 1
     # A step cut by a zone border belongs to both zones, with the part that lies inside.
-    steps, owner = spread(
+    steps, owner = steps_of(
         np.floor(zones.left).astype(np.int64), np.ceil(zones.right).astype(np.int64)
     )
     begin = np.maximum(steps, zones.left[owner])
@@ -81,17 +81,15 @@ def _precision(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
     near = np.maximum(np.maximum(start - end, begin - stop), 0)
     far = np.maximum(np.maximum(start - begin, end - stop), 0)
     m = np.minimum(zones.starts - zones.left, zones.right - zones.stops)[owner]
-    inside = far == 0
     time = end - begin
     loss = _double_distance(far, m) - _double_distance(near, m)
-    loss += np.where(inside, 0, (stop - start) * time)
+    loss += np.where(far == 0, 0, (stop - start) * time)
     cell = owner * bins + case.levels[steps]
     size = zones.starts.size * bins
-    gain = np.asarray(
-        np.bincount(cell, weights=time - loss / zones.lengths[owner], minlength=size),
-        dtype=np.float64,
+    gain, length = (
+        np.asarray(np.bincount(cell, weights=part, minlength=size), dtype=np.float64)
+        for part in (time - loss / zones.lengths[owner], time)
     )
-    length = np.asarray(np.bincount(cell, weights=time, minlength=size), dtype=np.float64)
     return sum_above(gain.reshape(-1, bins)), sum_above(length.reshape(-1, bins))
 
 
@@ -102,11 +100,11 @@ def _double_distance(d: FloatArray, m: FloatArray) -> FloatArray:
 
 
 def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
-    """Return, per threshold, the recall of the events, summed."""
+    """Return, per threshold, the sum of the recall of the events."""
     count = case.level_count
     before, after = _nearest_outside(case, zones)
-    steps, owner = spread(zones.starts, zones.stops)
-    level = case.levels[steps]
+    steps, owner = steps_of(zones.starts, zones.stops)
+    level, times = case.levels[steps], steps.astype(np.float64)
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     opens, closes = np.zeros(steps.size, dtype=bool), np.zeros(steps.size, dtype=bool)
     opens[first] = True
@@ -114,18 +112,13 @@ def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
     weight = 1 / (zones.lengths * (zones.stops - zones.starts))
     recall = np.zeros(count)
     for q in range(count):
-        silent = level <= q
-        heard = ~silent
-        heads = np.flatnonzero(silent & (opens | np.append(True, heard[:-1])))
-        tails = np.flatnonzero(silent & (closes | np.append(heard[1:], True)))
-        event, u, v = (
-            owner[heads],
-            steps[heads].astype(np.float64),
-            (steps[tails] + 1).astype(np.float64),
-        )
+        quiet, alarm = level <= q, level > q
+        heads = np.flatnonzero(quiet & (opens | np.append(True, alarm[:-1])))
+        tails = np.flatnonzero(quiet & (closes | np.append(alarm[1:], True)))
+        event, u, v = owner[heads], times[heads], times[tails] + 1
         a = np.where(opens[heads], before[event, q], u)
         b = np.where(closes[tails], after[event, q], v)
-        middle = np.clip((a + b) / 2, u, v)  # the nearer alarm is a before it and b after it
+        middle = np.clip((a + b) / 2, u, v)  # alarm a is nearer before it, b after it
         loss = _loss_after(u, middle, a, zones.right[event])
         loss += _loss_after(-v, -middle, -b, -zones.left[event])
         lost = np.bincount(event, weights=loss, minlength=weight.size) * weight
@@ -134,13 +127,13 @@ def _recall(case: Case, zones: _Zones, has_alarm: BoolArray) -> FloatArray:
 
 
 def _nearest_outside(case: Case, zones: _Zones) -> tuple[FloatArray, FloatArray]:
-    """Return, per zone and threshold, where the last alarm before and the first after J lie."""
+    """Return, per zone and threshold, the times of the last alarm before and the first after J."""
     bins = case.level_count + 1
     before = np.full((zones.starts.size, bins), -_FAR)
-    steps, owner = spread(np.floor(zones.left).astype(np.int64), zones.starts)
+    steps, owner = steps_of(np.floor(zones.left).astype(np.int64), zones.starts)
     np.maximum.at(before, (owner, case.levels[steps]), steps + 1.0)
     after = np.full((zones.starts.size, bins), _FAR)
-    steps, owner = spread(zones.stops, np.ceil(zones.right).astype(np.int64))
+    steps, owner = steps_of(zones.stops, np.ceil(zones.right).astype(np.int64))
     np.minimum.at(after, (owner, case.levels[steps]), steps.astype(np.float64))
     before = np.maximum.accumulate(before[:, ::-1], axis=1)[:, ::-1][:, 1:]
     after = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1][:, 1:]

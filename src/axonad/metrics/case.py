@@ -1,9 +1,8 @@
-"""One checked evaluation case, and the shared pieces every metric reads from it.
+"""One evaluation case: checked labels with scores or alarms, and what the metrics derive from them.
 
-Scores are turned into at most 100 *levels* once: a step of level v raises an alarm at the
-thresholds 0 ... v - 1. Given alarms are the same thing with a single threshold, so each threshold
-metric is written once and serves both. Thresholds between which no score lies give the same alarms
-and are kept once.
+The 100 thresholds of TSB-AD turn each score into a *level*: a step of level v raises an alarm at
+the thresholds 0 ... v - 1. Given alarms are levels of a single threshold, so each threshold metric
+is written once for both. Thresholds with the same alarms are merged.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from axonad.errors import ConfigError, InputError
-from axonad.metrics.grid import Grid, build_grid
+from axonad.metrics.buckets import Buckets, build_buckets
 from axonad.metrics.ranges import (
     BoolArray,
     FloatArray,
@@ -27,7 +26,7 @@ from axonad.metrics.ranges import (
     sum_above,
 )
 
-LONGEST_WINDOW = 10_000  # or the series length: longer windows cost time and change nothing
+LONGEST_WINDOW = 10_000  # or the series length, if that is longer
 THRESHOLDS = 100  # equally spaced between the lowest and the highest score, as in TSB-AD
 
 Value = TypeVar("Value")
@@ -35,35 +34,54 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Labels with either scores or alarms, checked; made by `from_scores` or `from_alarms`."""
+    """Labels with scores or alarms; create one with `from_scores` or `from_alarms`."""
 
     labels: BoolArray
     window: int
     values: FloatArray  # scores, or alarms as 0.0 and 1.0
     thresholds: FloatArray
-    _memory: dict[str, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_scores(cls, scores: ArrayLike, labels: ArrayLike, *, window: int = 0) -> Case:
         """Return a case with 100 thresholds between the lowest and the highest score."""
         values = check_scores(scores)
         thresholds = np.linspace(values.min(), values.max(), THRESHOLDS)
-        truth = _check_both(values, labels, "scores")
-        return cls(truth, _check_window(window, truth.size), values, thresholds)
+        return cls._checked(values, labels, window, thresholds, name="scores")
 
     @classmethod
     def from_alarms(cls, alarms: ArrayLike, labels: ArrayLike, *, window: int = 0) -> Case:
-        """Return a case whose alarms are already decided."""
+        """Return a case of given 0/1 alarms."""
         values = check_binary(alarms, name="alarms").astype(np.float64)
-        truth = _check_both(values, labels, "alarms")
-        return cls(truth, _check_window(window, truth.size), values, np.array([0.5]))
+        return cls._checked(values, labels, window, np.array([0.5]), name="alarms")
+
+    @classmethod
+    def _checked(
+        cls, values: FloatArray, labels: ArrayLike, window: int, thresholds: FloatArray, name: str
+    ) -> Case:
+        truth = check_labels(labels, size=values.size, other=name)
+        if not truth.any():
+            raise InputError(
+                f"labels must mark at least one anomaly, got {truth.size} steps labelled 0;"
+                " for false alarms on normal data use axonad.metrics.describe_alarms"
+            )
+        if truth.all():
+            raise InputError(
+                f"labels must leave at least one normal step, got {truth.size} steps labelled 1;"
+                " evaluate on a series that also contains normal operation"
+            )
+        longest = max(LONGEST_WINDOW, truth.size)
+        if window > longest:
+            raise ConfigError(
+                f"window must be at most {longest} for {truth.size} steps, got {window}"
+            )
+        return cls(truth, window, values, thresholds)
 
     def once(self, build: Callable[[Case], Value]) -> Value:
-        """Return ``build(self)``, computed the first time only."""
-        name = f"{build.__module__}.{build.__qualname__}"
-        if name not in self._memory:
-            self._memory[name] = build(self)
-        return cast("Value", self._memory[name])
+        """Return ``build(self)``, cached after the first call."""
+        if build not in self._cache:
+            self._cache[build] = build(self)
+        return cast("Value", self._cache[build])
 
     @property
     def size(self) -> int:
@@ -71,32 +89,23 @@ class Case:
         return self.labels.size
 
     @cached_property
-    def _events(self) -> tuple[IntArray, IntArray]:
-        return find_ranges(self.labels)
-
-    @property
     def starts(self) -> IntArray:
         """First step of each event."""
-        return self._events[0]
+        return find_ranges(self.labels)[0]
 
-    @property
+    @cached_property
     def stops(self) -> IntArray:
         """First step after each event."""
-        return self._events[1]
+        return find_ranges(self.labels)[1]
 
     @cached_property
-    def grid(self) -> Grid:
-        """The scores on an order-preserving grid, for ranks of a few of them."""
-        return build_grid(self.values)
-
-    @cached_property
-    def ascending(self) -> FloatArray:
-        """All scores, lowest first."""
-        return np.sort(self.values)
+    def buckets(self) -> Buckets:
+        """The scores in buckets, for the ranks of a few of them."""
+        return build_buckets(self.values)
 
     @cached_property
     def levels(self) -> LevelArray:
-        """Number of thresholds below each score; thresholds that change no alarm are left out."""
+        """Number of thresholds below each score, thresholds with the same alarms merged."""
         raw = np.searchsorted(self.thresholds, self.values, side="left")
         present = np.bincount(raw, minlength=1) > 0
         present[0] = True
@@ -124,7 +133,7 @@ class Case:
 
 
 def check_scores(scores: ArrayLike) -> FloatArray:
-    """Return the scores as one float per step, or say what is wrong with them."""
+    """Return the scores as one float64 per step; raise ``InputError`` if that is not possible."""
     values = _as_vector(scores, name="scores")
     if values.dtype.kind not in "biuf":
         raise InputError(f"scores must be numbers, got dtype {values.dtype}; convert them first")
@@ -146,7 +155,7 @@ def check_scores(scores: ArrayLike) -> FloatArray:
 
 
 def check_binary(values: ArrayLike, *, name: str) -> BoolArray:
-    """Return 0/1 values as booleans, or say which value is neither."""
+    """Return 0/1 values as booleans; raise ``InputError`` for any other value."""
     vector = _as_vector(values, name=name)
     if vector.dtype.kind not in "biuf":
         raise InputError(f"{name} must be 0 or 1 for every step, got dtype {vector.dtype}")
@@ -162,7 +171,7 @@ def check_binary(values: ArrayLike, *, name: str) -> BoolArray:
 
 
 def check_labels(labels: ArrayLike, *, size: int, other: str) -> BoolArray:
-    """Return 0/1 labels of the wanted length as booleans."""
+    """Return 0/1 labels of the given length as booleans."""
     checked = check_binary(labels, name="labels")
     if checked.size != size:
         raise InputError(
@@ -172,30 +181,13 @@ def check_labels(labels: ArrayLike, *, size: int, other: str) -> BoolArray:
     return checked
 
 
-def _check_both(values: FloatArray, labels: ArrayLike, name: str) -> BoolArray:
-    checked = check_labels(labels, size=values.size, other=name)
-    if not checked.any():
-        raise InputError(
-            f"labels must mark at least one anomaly, got {checked.size} steps labelled 0;"
-            " for false alarms on normal data use axonad.metrics.describe_alarms"
-        )
-    if checked.all():
-        raise InputError(
-            f"labels must leave at least one normal step, got {checked.size} steps labelled 1;"
-            " evaluate on a series that also contains normal operation"
-        )
-    return checked
-
-
 def _as_vector(values: ArrayLike, *, name: str) -> np.ndarray[Any, Any]:
     if values is None:
         raise InputError(f"{name} must be an array with one value per step, got None")
     try:
         vector = np.asarray(values)
-    except ValueError as error:
-        raise InputError(
-            f"{name} must be one value per step, got rows of unequal length"
-        ) from error
+    except ValueError:
+        raise InputError(f"{name} must be one value per step, got rows of unequal length") from None
     if vector.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one value per step, got shape {vector.shape}"
@@ -203,11 +195,3 @@ def _as_vector(values: ArrayLike, *, name: str) -> np.ndarray[Any, Any]:
     if not vector.size:
         raise InputError(f"{name} must not be empty, got 0 steps")
     return vector
-
-
-def _check_window(window: int, size: int) -> int:
-    """Refuse a window that no series of this length could need."""
-    longest = max(LONGEST_WINDOW, size)
-    if window > longest:
-        raise ConfigError(f"window must be at most {longest} for {size} steps, got {window}")
-    return window

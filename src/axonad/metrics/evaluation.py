@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from axonad.errors import ConfigError
+from axonad.metrics.alarm_report import AlarmReport, describe_alarms
 from axonad.metrics.case import Case, check_binary
-from axonad.metrics.delay import describe_alarms
 from axonad.metrics.point_f1 import best_point
-from axonad.metrics.result import Evaluation
-from axonad.metrics.table import ALARM_METRICS, SCORE_METRICS, resolve_names
-from axonad.metrics.window import choose_window
+from axonad.metrics.registry import ALARM_METRICS, ALIASES, METRICS, SCORE_METRICS, resolve_names
+from axonad.metrics.vus_window import Window, choose_window
+
+
+class Evaluation(dict[str, float]):
+    """Metric values by name; the names of TSB-AD are accepted as keys too.
+
+    Attributes
+    ----------
+    window
+        The VUS window in steps.
+    window_source
+        ``"given"``, ``"default"`` or the name of the rule that chose the window.
+    alarms
+        An `AlarmReport`: threshold, precision and recall there, delays, false alarms.
+    """
+
+    def __init__(self, values: Mapping[str, float], *, window: Window, alarms: AlarmReport) -> None:
+        super().__init__(values)
+        self.window = window.length
+        self.window_source = window.source
+        self.alarms = alarms
+
+    def __missing__(self, key: str) -> float:
+        if ALIASES.get(key, key) == key:
+            raise KeyError(key)
+        return self[ALIASES[key]]
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(f'"{name}": {value:.4f}' for name, value in self.items()) + "}"
+
+    def with_tsb_ad_names(self) -> dict[str, float]:
+        """Return the values under the names TSB-AD uses."""
+        return {METRICS[name].tsb_ad_name: value for name, value in self.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values ready for JSON, with NaN as None."""
+        return {
+            "metrics": {k: None if math.isnan(v) else v for k, v in self.items()},
+            "window": self.window,
+            "window_source": self.window_source,
+            "alarms": self.alarms.as_dict(),
+        }
 
 
 def evaluate(
@@ -30,24 +72,24 @@ def evaluate(
     Parameters
     ----------
     scores
-        One finite number per step, higher is stranger.
+        One finite number per step; higher means more anomalous.
     labels
         0 (normal) or 1 (anomaly) per step, at least one of each.
     window
-        The VUS window: a number of steps, or ``"tsb-ad-1.5"`` / ``"tsb-ad-2026"`` to read it from
-        ``channel``. By default 100, or ``"tsb-ad-2026"`` when a channel is given.
+        The VUS window: a number of steps, or a rule (``"tsb-ad-1.5"``, ``"tsb-ad-2026"``) that
+        derives it from ``channel``. Default 100, or ``"tsb-ad-2026"`` if a channel is given.
     channel
         The channel whose dominant period sets the window; TSB-AD uses the first one.
     times
-        Time of every step (datetimes or seconds), for delays and false alarms in clock time.
+        Time of every step (datetimes or seconds), for delays in seconds and alarms per hour.
     metrics
         Names to compute; all of `SCORE_METRICS` by default.
 
     Returns
     -------
     Evaluation
-        A dict from metric name to value, with ``window`` and ``alarms`` (operator figures at the
-        threshold of the best Standard-F1) as attributes.
+        A dict from metric name to value; its attribute ``alarms`` reports events and false alarms
+        at the threshold of the best Standard-F1.
 
     Examples
     --------
@@ -59,9 +101,8 @@ def evaluate(
     chosen = choose_window(window, channel=channel)
     case = Case.from_scores(scores, labels, window=chosen.length)
     threshold = case.once(best_point)[1]
-    report = describe_alarms(
-        case.values >= threshold, case.labels, times=times, threshold=threshold
-    )
+    alarms = case.values >= threshold
+    report = describe_alarms(alarms, case.labels, times=times, threshold=threshold)
     values = {name: SCORE_METRICS[name](case) for name in names}
     return Evaluation(values, window=chosen, alarms=report)
 
@@ -75,10 +116,10 @@ def evaluate_alarms(
     times: ArrayLike | None = None,
     metrics: Iterable[str] | None = None,
 ) -> Evaluation:
-    """Return every metric of given 0/1 alarms, equal to TSB-AD 1.5's prediction-given values.
+    """Return every metric of given 0/1 alarms, equal to TSB-AD 1.5's values for predictions.
 
-    Without a single alarm precision does not exist: Affiliation-F1 and VUS-Precision are then NaN.
-    The parameters are those of `evaluate`, with 0/1 alarms in place of scores.
+    Parameters are those of `evaluate`, with 0/1 alarms in place of scores. Without any alarm
+    Affiliation-F1 and VUS-Precision are NaN.
 
     Examples
     --------
@@ -103,10 +144,10 @@ def chance_level(
     seed: int = 0,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, float]:
-    """Return what a random score reaches on these labels, for each metric (mean over draws).
+    """Return the value of each metric for random scores on these labels (mean over draws).
 
-    Scores are drawn independently and uniformly for every step. With ``alarm_rate`` random alarms
-    of that rate are judged by `evaluate_alarms` instead.
+    Scores are independent and uniform. With ``alarm_rate`` random alarms of that rate are
+    evaluated with `evaluate_alarms` instead.
 
     Examples
     --------

@@ -13,9 +13,8 @@ _EPSILON = 1e-15
 def event_f1(case: Case) -> float:
     """F1 of event recall and step precision, at the best threshold.
 
-    An event counts as found when any of its steps raises an alarm. TSB-AD's quirk is kept: an
-    event that touches the end of the series loses its last step, so a one-step event there can
-    never be found.
+    An event is found if any of its steps raises an alarm. As in TSB-AD, an event at the end of the
+    series loses its last step, so a one-step event there is never found.
     """
     count = case.level_count
     peaks = case.event_level

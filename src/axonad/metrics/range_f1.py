@@ -1,8 +1,8 @@
 """Range-F1: precision and recall between ranges (Tatbul et al., 2018), flat bias.
 
 Recall of an event = 0.2 if any step is found + 0.8 x share of steps found / number of alarm ranges
-that cut into it. Precision of an alarm range = share of its steps that are anomalous / number of
-events it cuts into. Both are averaged over ranges.
+that overlap it. Precision of an alarm range = share of its steps that are anomalous / number of
+events it overlaps. Both are averaged over ranges.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from axonad.metrics.case import Case
-from axonad.metrics.ranges import FloatArray, iter_level_runs, spread, sum_above
+from axonad.metrics.ranges import FloatArray, iter_level_runs, steps_of, sum_above
 
 EXISTENCE_WEIGHT = 0.2
-_BLOCK = 2048  # events handled at once, which bounds the memory
+_BLOCK = 2048  # events per batch, to limit memory
 
 
 def range_f1(case: Case) -> float:
     """Range-based F1 at the best threshold.
 
-    TSB-AD's quirk is kept: alarms at every single step count as no range at all, so F1 is 0.
+    As in TSB-AD, alarms at every step do not count as a range, so F1 is 0 there.
     """
     recall, precision = _recall(case), _precision(case)
     total = recall + precision
@@ -37,13 +37,13 @@ def _recall(case: Case) -> FloatArray:
 
 
 def _overlap(case: Case, block: slice) -> FloatArray:
-    """Return the overlap reward of a block of events, summed, at each threshold."""
+    """Return the sum of the overlap rewards of a block of events, at each threshold."""
     starts, stops = case.starts[block], case.stops[block]
     bins = case.level_count + 1
     size = starts.size * bins
-    steps, owner = spread(starts, stops)
+    steps, owner = steps_of(starts, stops)
     level = case.levels[steps].astype(np.int64)
-    # An alarm range begins at this step for the thresholds between the previous level and this.
+    # An alarm range begins at a step for the thresholds between the previous level and its own.
     previous = np.concatenate([[0], level[:-1]])
     previous[np.cumsum(stops - starts)[:-1]] = 0
     rises = level > previous

@@ -1,7 +1,4 @@
-"""Ranges: runs of neighbouring steps, as half-open ``[start, stop)`` index pairs.
-
-Everything the event metrics share about "where does a run begin and end" lives here.
-"""
+"""Ranges of consecutive steps, as half-open ``[start, stop)`` index pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 
 def find_ranges(mask: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the starts and stops of the runs of true values.
+    """Return the starts and stops of all ranges of true values.
 
     >>> [r.tolist() for r in find_ranges(np.array([1, 1, 0, 1], dtype=bool))]
     [[0, 3], [2, 4]]
@@ -31,10 +28,10 @@ def find_ranges(mask: BoolArray) -> tuple[IntArray, IntArray]:
     return bounds[0::2], bounds[1::2]
 
 
-def spread(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
-    """Return every step inside the ranges, and for each step the number of its range.
+def steps_of(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
+    """Return every step of the ranges, and for each step the index of its range.
 
-    >>> [r.tolist() for r in spread(np.array([2, 7]), np.array([4, 8]))]
+    >>> [r.tolist() for r in steps_of(np.array([2, 7]), np.array([4, 8]))]
     [[2, 3, 7], [0, 0, 1]]
     """
     lengths = np.maximum(stops - starts, 0)
@@ -47,7 +44,7 @@ def spread(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 def iter_level_runs(levels: LevelArray, count: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the ranges where ``levels > q`` for q = 0, 1, ..., ``count - 1``.
 
-    Steps that fall silent at one level are dropped before the next, so high levels cost little.
+    Each level searches only the steps of the level before, so high levels are cheap.
     """
     active = np.flatnonzero(levels)
     height = levels[active]
@@ -64,7 +61,7 @@ def iter_level_runs(levels: LevelArray, count: int) -> Iterator[tuple[IntArray, 
 
 
 def sum_above(histogram: NDArray[Number]) -> NDArray[Number]:
-    """Return, for each threshold q, the sum over the levels (last axis) above q.
+    """Return, for each threshold q, the sum over the levels above q (last axis).
 
     >>> sum_above(np.array([5, 2, 1])).tolist()
     [3, 1]

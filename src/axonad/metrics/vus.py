@@ -1,19 +1,19 @@
 """VUS-PR and VUS-ROC: areas under range-aware curves, averaged over tolerance windows 0 ... L.
 
-For a window w every event grows a skirt of w // 2 steps on both sides. A skirt step at distance d
-from its event is labelled sqrt(1 - d / w); a step reached by two events is labelled 1, because two
-such values always add up to more than 1. At each of 250 thresholds, taken from the sorted scores,
+For a window w every event gets a margin ("skirt") of w // 2 steps on both sides. A skirt step at
+distance d from its event is labelled sqrt(1 - d / w); a step in two skirts is labelled 1, because
+two such values always add up to more than 1. At each of 250 thresholds, quantiles of the scores,
+with P anomalous steps, n steps and S the sum of the skirt labels of steps with an alarm:
 
-    found = anomalous alarms + skirt labels under alarms      (call the second part S)
-    recall = min(1, found / (P + S / 2)) x share of skirted events with an alarm
+    found = anomalous steps with an alarm + S
+    recall = min(1, found / (P + S / 2)) x share of events with an alarm, skirts included
     false alarm rate = (alarms - found) / (n - P - S / 2)
     precision = found / alarms
 
-One pass gives each step near an event the number of the first threshold that includes it, the
-distance d1 to its nearest event and d2 to its second nearest. A histogram over (d1, threshold) then
-gives S for a window as one small matrix product; growing the window by one step on each side only
-moves the steps with d2 = w // 2 to "labelled 1". The thresholds are picked from a grid, so not even
-the scores are sorted. Memory O(n + 250 L).
+For each step near an event we need the first threshold that raises an alarm, the distance d1 to
+the nearest event and d2 to the second nearest. A histogram over (d1, threshold) then gives S for
+a window as one small matrix product; a window larger by 2 only changes the label of the steps with
+d2 = w // 2 to 1. Bucketed ranks replace sorting the scores. Memory O(n + 250 L).
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from axonad.metrics.case import Case, check_binary
-from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, spread
-from axonad.metrics.window import check_window
+from axonad.metrics.ranges import FloatArray, IntArray, find_ranges, steps_of
+from axonad.metrics.vus_window import check_window
 
 THRESHOLDS = 250
 RankArray = NDArray[np.int16]
-_ROWS = 32  # windows handled at once; small tables stay in the processor's cache
-_CELLS = 1 << 16  # (reach, event) pairs handled at once
+_ROWS = 32  # windows per batch; small tables stay in the CPU cache
+_CELLS = 1 << 16  # (reach, event) pairs per batch
 _FAR = np.int64(1) << 40  # "no such event"
 
 
 @dataclass(frozen=True)
 class _Skirt:
-    """Normal steps within reach of an event, with distances to the nearest two events."""
+    """Normal steps near an event, with the distances to the nearest two events."""
 
     steps: IntArray
     nearest: IntArray
@@ -54,7 +54,7 @@ def vus_roc(case: Case) -> float:
 
 
 def extend_labels(labels: ArrayLike, window: int) -> FloatArray:
-    """Return the labels with skirts: 1 on events, falling off to 0 within ``window // 2`` steps.
+    """Return labels with skirts: 1 in events, falling over ``window // 2`` steps on both sides.
 
     >>> extend_labels([0, 0, 0, 1, 0, 0, 0], 4).round(2).tolist()
     [0.0, 0.71, 0.87, 1.0, 0.87, 0.71, 0.0]
@@ -74,14 +74,16 @@ def extend_labels(labels: ArrayLike, window: int) -> FloatArray:
 def _find_skirt(starts: IntArray, stops: IntArray, size: int, reach: int) -> _Skirt:
     """Return the normal steps at most ``reach`` away from an event."""
     ends = stops - 1
-    # Gap g lies between event g - 1 and event g; keep only the parts near an event.
+    # Gap g is between event g - 1 and event g; keep only its steps near an event.
     opened, closed = np.append(0, stops), np.append(starts, size)
     left_stop = np.minimum(opened + reach, closed)
     left_stop[0] = 0
     right_start = np.maximum(closed - reach, left_stop)
     right_start[-1] = size
     gap = np.arange(opened.size)
-    steps, part = spread(np.concatenate([opened, right_start]), np.concatenate([left_stop, closed]))
+    steps, part = steps_of(
+        np.concatenate([opened, right_start]), np.concatenate([left_stop, closed])
+    )
     gap = np.tile(gap, 2)[part]
     past = np.concatenate([[-_FAR, -_FAR], ends])
     coming = np.concatenate([starts, [_FAR, _FAR]])
@@ -95,11 +97,11 @@ def _volumes(case: Case) -> tuple[float, float]:
     """Return VUS-PR and VUS-ROC."""
     n, anomalous = case.size, np.count_nonzero(case.labels)
     places = np.linspace(0, n - 1, THRESHOLDS).astype(np.int64)
-    thresholds, below = case.grid.select(n - 1 - places)
+    thresholds, below = case.buckets.select(n - 1 - places)
     alarms = n - below
     reach = case.window // 2
     skirt = _find_skirt(case.starts, case.stops, n, reach)
-    inside, _ = spread(case.starts, case.stops)
+    inside, _ = steps_of(case.starts, case.stops)
     ranks = np.full(n, THRESHOLDS, dtype=np.int16)
     near = np.concatenate([inside, skirt.steps])
     ranks[near] = np.searchsorted(-thresholds, -case.values[near], side="left")
@@ -117,7 +119,7 @@ def _volumes(case: Case) -> tuple[float, float]:
 
 
 def _soft_found(skirt: _Skirt, ranks: RankArray, window: int) -> FloatArray:
-    """Return S, the skirt labels under alarms, for each window and threshold."""
+    """Return S, the sum of skirt labels with an alarm, for each window and threshold."""
     reach = window // 2
     rank = ranks[skirt.steps].astype(np.int64)
     cell = (skirt.nearest - 1) * THRESHOLDS + rank
@@ -139,7 +141,7 @@ def _falloff(windows: IntArray, reach: int) -> FloatArray:
 
 
 def _lift_doubles(soft: FloatArray, second: IntArray, rank: IntArray, cell: IntArray) -> None:
-    """Raise the steps reached by two events from sqrt(1 - d / w) to 1, in place."""
+    """Raise the labels of steps in two skirts from sqrt(1 - d / w) to 1, in place."""
     window = soft.shape[0] - 1
     reach = window // 2
     order = np.argsort(second, kind="stable")
@@ -147,7 +149,7 @@ def _lift_doubles(soft: FloatArray, second: IntArray, rank: IntArray, cell: IntA
     lifted = np.zeros(reach * THRESHOLDS)
     full = np.zeros(THRESHOLDS)
     for h in range(1, reach + 1):
-        joined = order[until[h] : until[h + 1]]  # a second event reaches them from here on
+        joined = order[until[h] : until[h + 1]]  # in a second skirt from this reach on
         np.add.at(lifted, cell[joined], 1.0)
         full += np.bincount(rank[joined], minlength=THRESHOLDS)
         w = np.arange(2 * h, min(2 * h + 2, window + 1))
@@ -155,10 +157,10 @@ def _lift_doubles(soft: FloatArray, second: IntArray, rank: IntArray, cell: IntA
 
 
 def _existence(case: Case, ranks: RankArray, reach: int) -> FloatArray:
-    """Return the share of skirted (and so perhaps merged) events with an alarm, for each reach."""
+    """Return the share of events with an alarm for each reach; events with joint skirts merge."""
     starts, ends = case.starts, case.stops - 1
     count = starts.size
-    apart = np.append(case.size * 2, starts[1:] - ends[:-1])  # steps from the event before
+    apart = np.append(case.size * 2, starts[1:] - ends[:-1])  # distance to the previous event
     bounds = np.stack([starts, case.stops], axis=1).ravel()
     best = np.minimum.reduceat(np.append(ranks, np.int16(THRESHOLDS)), bounds)[::2]
     found = np.empty((reach + 1, THRESHOLDS))
@@ -177,7 +179,7 @@ def _existence(case: Case, ranks: RankArray, reach: int) -> FloatArray:
 
 
 def _area_roc(recall: FloatArray, false_rate: FloatArray) -> float:
-    """Return the area under ROC curves from (0, 0) to (1, 1), summed over the rows."""
+    """Return the sum of the areas under ROC curves from (0, 0) to (1, 1), one per row."""
     between = np.sum(np.diff(false_rate, axis=1) * (recall[:, 1:] + recall[:, :-1]))
     first = np.sum(false_rate[:, 0] * recall[:, 0])
     last = np.sum((1 - false_rate[:, -1]) * (1 + recall[:, -1]))
@@ -187,8 +189,8 @@ def _area_roc(recall: FloatArray, false_rate: FloatArray) -> float:
 def _alarm_volumes(case: Case) -> tuple[float, float, float]:
     """Return VUS-Precision, VUS-Recall and VUS-F of given alarms.
 
-    TSB-AD carries the labels of one window over to the next, so a skirt step with an alarm counts
-    sqrt(1/2) in the first window that reaches it and 1 in every later one.
+    TSB-AD reuses the labels of one window for the next, so a skirt step with an alarm counts
+    sqrt(1/2) in the first window that contains it and 1 in all larger ones.
     """
     reach = case.window // 2
     alarms = case.values > 0
@@ -212,7 +214,7 @@ def _alarm_volumes(case: Case) -> tuple[float, float, float]:
 
 
 def vus_precision(case: Case) -> float:
-    """Range-aware precision of given alarms, averaged over windows; NaN without any alarm."""
+    """Range-aware precision of given alarms, averaged over windows; NaN without alarms."""
     return case.once(_alarm_volumes)[0]
 
 

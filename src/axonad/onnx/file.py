@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad import __version__, modelfile
+from axonad import __version__, atomic
 from axonad.data.scaling import KNEE, LIMIT
 from axonad.detector import Detector
 from axonad.errors import ConfigError
@@ -38,14 +38,14 @@ def export_onnx(
     detector: Detector, path: str | Path, *, state: Arrays, config: NetConfig, overwrite: bool
 ) -> None:
     """Write a fitted detector of that state to one file."""
-    modelfile.check_free(path, overwrite=overwrite)
+    atomic.check_free(path, overwrite=overwrite)
     if not detector.is_causal:
         raise ConfigError(
             "scaling='array' needs the whole series and cannot be exported; fit with scaling='soft'"
         )
     metadata = describe(detector, state)
     data = build_onnx(state, config, scaling=metadata["scaling"], metadata=metadata)
-    modelfile.write_bytes(path, data, overwrite=overwrite)
+    atomic.write_bytes(path, data, overwrite=overwrite)
 
 
 def describe(detector: Detector, state: Arrays) -> dict[str, str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from axonad.bench.row import METRIC_NAMES, PROTOCOLS, Row, latest
 from axonad.errors import InputError, UnknownNameError, suggest
-from axonad.metrics.table import ALIASES
+from axonad.metrics.registry import ALIASES
 
 FloatArray = NDArray[np.float64]
 NUMBER_FIELDS = tuple(

@@ -9,7 +9,7 @@ import numpy as np
 
 from axonad.bench.row import METRIC_NAMES, Row
 from axonad.errors import InputError, UnknownNameError, suggest
-from axonad.metrics.table import resolve_names
+from axonad.metrics.registry import resolve_names
 from axonad.report.grid import Grid, check_rows, collect, collect_with, line_names
 from axonad.report.statistics import Summary, dataset_means, summarise, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table

@@ -12,7 +12,7 @@ from axonad.bench.row import METRIC_NAMES, PROTOCOLS, Row
 from axonad.cli.terminal import check_target
 from axonad.config import check_choice
 from axonad.errors import InputError, UnknownNameError, suggest
-from axonad.metrics.table import ALIASES
+from axonad.metrics.registry import ALIASES
 from axonad.report.table import Table
 
 FORMATS = ("text", "markdown", "latex", "csv")

@@ -1,4 +1,4 @@
-"""Files to series: one format, one module, one line in READERS."""
+"""Read files into series. A format is one module and one line in READERS."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def read(
     Parameters
     ----------
     path
-        The file; its ending chooses the reader.
+        The file; its suffix selects the reader.
     label
-        Column with 0/1 labels. By default a column named ``Label`` (any case), if there is one.
+        Column with 0/1 labels. Default: the column named ``Label`` (any case), if present.
     time
-        Column with times. By default a column named ``time``, ``timestamp`` or ``t_s`` (any
-        case), if there is one.
+        Column with times. Default: the first column named ``time``, ``timestamp`` or ``t_s`` (any
+        case), if present.
     ignore
-        Columns to leave out.
+        Columns to skip.
     separator
-        Between the columns of a CSV file.
+        The character between the columns of a CSV file.
     """
     path = Path(path)
     frame = find_reader(path)(path, separator=separator)
@@ -51,9 +51,9 @@ def read(
 
 
 def find_reader(path: Path) -> Callable[..., pl.DataFrame]:
-    """Return the function that reads a file, or refuse one that no reader takes."""
+    """Return the function that reads a file; raise an error if there is none for its suffix."""
     if not path.exists():
-        raise FileError(f"{path} does not exist")
+        raise FileError(f"{path} does not exist; expected a file ({', '.join(READERS)})")
     if path.is_dir():
         raise FileError(f"{path} is a folder; expected a file ({', '.join(READERS)})")
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):
@@ -61,5 +61,5 @@ def find_reader(path: Path) -> Callable[..., pl.DataFrame]:
             module, function = target.split(":")
             return cast("Callable[..., pl.DataFrame]", getattr(import_module(module), function))
     raise UnknownNameError(
-        f"no reader for {path.name!r}; its ending must be one of {', '.join(READERS)}"
+        f"no reader for {path.name!r}; its suffix must be one of {', '.join(READERS)}"
     )

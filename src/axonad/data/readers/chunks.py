@@ -1,7 +1,7 @@
-"""Files chunk by chunk, for series larger than memory.
+"""Read files in chunks, for series larger than memory.
 
-Parquet is read slice by slice; a slice decodes the row groups it touches, so a chunk much smaller
-than those costs time. CSV, plain or gzipped, is read by lines and parsed chunk by chunk.
+A Parquet slice decodes every row group it overlaps, so chunks much smaller than a row group are
+slow. CSV, plain or gzipped, is read line by line and parsed chunk by chunk.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 import polars as pl
 
 from axonad.config import check_int
 from axonad.data.readers import find_reader
-from axonad.data.readers.columns import TIME_COLUMNS, to_series
-from axonad.data.readers.csv import check_header, parse_csv
+from axonad.data.readers.columns import TIME_COLUMNS, find_column, to_series
+from axonad.data.readers.csv import check_header, open_bytes, parse_csv
 from axonad.data.series import Series
 from axonad.errors import FileError
 
@@ -26,15 +26,15 @@ from axonad.errors import FileError
 class FileChunks:
     """The series in a CSV or Parquet file as chunks of at most ``size`` rows, in order.
 
-    It can be passed over many times. After the first whole pass the time column has one type in
-    every chunk: the one the whole file has.
+    It can be iterated more than once. From the second complete iteration on, the time column has
+    the same type in every chunk, the one it would have if the file were read at once.
 
     Parameters
     ----------
     path, label, time, ignore, separator
         As for :func:`axonad.data.readers.read`.
     size
-        Most rows of a chunk.
+        Largest number of rows in a chunk.
     """
 
     def __init__(
@@ -49,40 +49,31 @@ class FileChunks:
     ) -> None:
         check_int("chunk", size, low=1)
         self.path, self.size = Path(path), size
-        find_reader(self.path)  # refuses what does not exist or nobody can read
+        find_reader(self.path)  # fail early if the file is missing or of another format
         self._label, self._time, self._ignore = label, time, tuple(ignore)
         self._separator = separator
         self._types: dict[str, pl.DataType] = {}
 
     def __iter__(self) -> Iterator[Series]:
-        """Yield the chunks; what cannot be used is refused with its row in the file."""
+        """Yield the chunks; errors name the row in the file."""
         is_parquet = self.path.name.lower().endswith(".parquet")
         first = 0
         seen: set[pl.DataType] = set()
         for frame in self._slices() if is_parquet else self._blocks():
             if frame.height == 0 and first:
-                continue  # blank lines at the end of a file
+                continue  # blank lines at the end of the file
             time = self._time_column(frame)
             if time is not None and frame[time].null_count() < frame.height:
                 seen.add(frame.schema[time])
-            yield to_series(
-                frame,
-                name=self.path.name,
-                label=self._label,
-                time=self._time,
-                ignore=self._ignore,
-                first=first,
-            )
+            asked = {"label": self._label, "time": self._time}
+            yield to_series(frame, name=self.path.name, ignore=self._ignore, first=first, **asked)
             first += frame.height
         if seen and time is not None:
             self._types = {time: _common(seen)}
 
     def _time_column(self, frame: pl.DataFrame) -> str | None:
-        left = [name for name in frame.columns if name not in self._ignore]
-        known = [name for name in left if name.lower() in TIME_COLUMNS]
-        return self._time if self._time in left else next(iter(known), None)
-
-    # -- Parquet -----------------------------------------------------------------------------
+        columns = [name for name in frame.columns if name not in self._ignore]
+        return find_column(columns, self._time, TIME_COLUMNS)
 
     def _slices(self) -> Iterator[pl.DataFrame]:
         try:
@@ -94,12 +85,10 @@ class FileChunks:
             reason = str(error).splitlines()[0]
             raise FileError(f"{self.path} cannot be read as Parquet: {reason}") from None
 
-    # -- CSV ---------------------------------------------------------------------------------
-
     def _blocks(self) -> Iterator[pl.DataFrame]:
         check_header(self.path, self._separator)
         try:
-            with self._open() as file:
+            with open_bytes(self.path) as file:
                 header = _lines(file, 1)
                 block = _lines(file, self.size)
                 while True:
@@ -109,11 +98,6 @@ class FileChunks:
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise FileError(f"{self.path} cannot be read as CSV: {error}") from None
 
-    def _open(self) -> IO[bytes]:
-        if self.path.name.lower().endswith(".gz"):
-            return cast("IO[bytes]", gzip.open(self.path, "rb"))
-        return self.path.open("rb")
-
     def _parsed(self, text: bytes) -> pl.DataFrame:
         frame = parse_csv(text, path=self.path, separator=self._separator, types=self._types)
         time = self._time_column(frame)
@@ -121,19 +105,19 @@ class FileChunks:
             name
             for name, kind in frame.schema.items()
             if kind == pl.String and name != time and frame[name].null_count() == frame.height
-        ]  # a channel that is silent for a whole chunk says nothing about its type
+        ]  # without values in this chunk polars cannot infer that the channel is numeric
         return frame.with_columns(pl.col(empty).cast(pl.Float64)) if frame.height else frame
 
 
 def _common(kinds: set[pl.DataType]) -> pl.DataType:
-    """Return the type of a column whose chunks were taken for these types."""
+    """Return the type that holds the values of all chunks of a column."""
     if len(kinds) == 1:
         return next(iter(kinds))
     return pl.Float64() if all(kind.is_numeric() for kind in kinds) else pl.String()
 
 
 def _lines(file: IO[bytes], count: int) -> bytes:
-    """Return the next lines, more of them where a quoted text goes on behind the last."""
+    """Return the next lines, more of them if a quoted field continues after the last."""
     lines = list(islice(file, count))
     is_open = sum(line.count(b'"') for line in lines) % 2
     while is_open and (line := file.readline()):

@@ -1,4 +1,4 @@
-"""A table of columns → a series: which column is time, which is the label, which are channels."""
+"""Convert a table to a series: find the time and label columns, check the channels."""
 
 from __future__ import annotations
 
@@ -25,20 +25,24 @@ def to_series(
     ignore: Sequence[str] = (),
     first: int = 0,
 ) -> Series:
-    """Return the series in a table, its time and label columns set apart.
+    """Return the series in a table; its time and label columns are not channels.
 
-    ``first`` is the row of the file the table begins at, for messages that name a row.
+    ``first`` is the number of rows of the file before the table, for rows named in messages.
     """
     for column in ignore:
-        _require(frame, column, name)
+        _check_column(frame, column, name)
     frame = frame.drop(*ignore)
-    label = _special(frame, label, LABEL_COLUMNS, name)
-    time = _special(frame, time, TIME_COLUMNS, name)
+    for column in filter(None, (label, time)):
+        _check_column(frame, column, name)
+    label = find_column(frame.columns, label, LABEL_COLUMNS)
+    time = find_column(frame.columns, time, TIME_COLUMNS)
     channels = [column for column in frame.columns if column not in (label, time)]
     if not channels:
-        raise InputError(f"{name} has no channel columns, only {frame.columns}")
+        raise InputError(
+            f"{name} has no channel columns, only {frame.columns}; expected at least one more"
+        )
     if frame.height == 0:
-        raise InputError(f"{name} has a header but no rows")
+        raise InputError(f"{name} has a header but no rows; expected at least one")
     _check_numeric(frame, channels, name, first)
     values = frame.select(pl.col(channels).cast(pl.Float64)).fill_null(float("nan")).to_numpy()
     return Series(
@@ -50,18 +54,14 @@ def to_series(
     )
 
 
-def _special(
-    frame: pl.DataFrame, asked: str | None, known: Collection[str], name: str
-) -> str | None:
-    """Return the column that was asked for, or the one of a well-known name, or None."""
-    if asked is not None:
-        _require(frame, asked, name)
+def find_column(columns: Sequence[str], asked: str | None, known: Collection[str]) -> str | None:
+    """Return the requested column, else the first one of a known name (any case), else None."""
+    if asked in columns:
         return asked
-    found = [column for column in frame.columns if column.lower() in known]
-    return found[0] if found else None
+    return next((column for column in columns if column.lower() in known), None)
 
 
-def _require(frame: pl.DataFrame, column: str, name: str) -> None:
+def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
     if column not in frame.columns:
         hint = suggest(column, frame.columns) or f"; columns: {', '.join(frame.columns[:10])}"
         raise ChannelError(f"{name} has no column {column!r}{hint}")
@@ -78,7 +78,7 @@ def _check_numeric(frame: pl.DataFrame, channels: Sequence[str], name: str, firs
         row = int(bad[0]) if len(bad) else 0
         raise InputError(
             f"column {column!r} of {name} is not numeric: {text[row]!r} in data row "
-            f"{first + row + 1}; leave it out (ignore) or name it as time"
+            f"{first + row + 1}; skip the column (ignore) or declare it as time"
         )
 
 

@@ -10,7 +10,7 @@ from axonad.errors import FileError
 
 
 def read_parquet(path: Path, *, separator: str = ",") -> pl.DataFrame:
-    """Return the table in a Parquet file (``separator`` is for other formats)."""
+    """Return the table in a Parquet file; ``separator`` is ignored."""
     try:
         return pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:

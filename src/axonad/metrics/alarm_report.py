@@ -1,4 +1,4 @@
-"""What an operator asks of an alarm: which events were found, how late, how many false alarms."""
+"""What an operator needs to know: events found, detection delays and false alarms."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from axonad.metrics.ranges import BoolArray, FloatArray, IntArray, find_ranges
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmReport:
-    """Operator figures of one series.
+    """Found events, delays and false alarms of one series.
 
-    A *false alarm* is a run of alarm steps that touches no event: one call to the operator,
-    however long it lasts. A *delay* is counted from an event's first step to its first alarm
-    step, so 0 means at once; a missed event has the delay None.
+    A *false alarm* is a run of alarm steps that overlaps no event; its length does not count. A
+    *delay* is the number of steps from the start of an event to its first alarm, None if missed.
     """
 
     threshold: float | None  # alarm when score >= threshold; None when alarms were given
@@ -29,20 +28,20 @@ class AlarmReport:
     found: int
     missed: int
     delays: tuple[int | None, ...]  # steps, one per event
-    delays_seconds: tuple[float | None, ...] | None  # None where times are not known
+    delays_seconds: tuple[float | None, ...] | None  # None without times
     false_alarms: int
-    false_alarm_steps: int  # alarm steps outside events, true alarms' margins included
+    false_alarm_steps: int  # all alarm steps outside events, also of runs that overlap an event
     false_alarms_per_1000_steps: float
-    false_alarms_per_hour: float | None  # None where times are not known
+    false_alarms_per_hour: float | None  # None without times
 
     @property
     def median_delay(self) -> float | None:
-        """Median delay of the found events in steps, or None when none was found."""
+        """Median delay of the found events in steps; None if no event was found."""
         known = [delay for delay in self.delays if delay is not None]
         return float(np.median(known)) if known else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values, ready for JSON (undefined ones as None)."""
+        """Return all values ready for JSON, with NaN as None."""
         plain = asdict(self) | {"median_delay": self.median_delay}
         return {name: None if value != value else value for name, value in plain.items()}  # noqa: PLR0124
 
@@ -54,46 +53,40 @@ def describe_alarms(
     times: ArrayLike | None = None,
     threshold: float | None = None,
 ) -> AlarmReport:
-    """Return events found and missed, delays and false alarms of given alarms.
-
-    Labels without any event are welcome here: the false alarms are then all there is to see.
+    """Return found and missed events, delays and false alarms; labels may be all 0.
 
     Parameters
     ----------
     alarms, labels
         0 or 1 for every step.
     times
-        Time of every step, as datetimes or as seconds, never decreasing.
+        Time of every step in ascending order, as datetimes or seconds.
     threshold
-        Noted in the report; not applied.
+        Stored in the report, not applied.
     """
     raised = check_binary(alarms, name="alarms")
     truth = check_labels(labels, size=raised.size, other="alarms")
     seconds = None if times is None else _to_seconds(times, raised.size)
     starts, stops = find_ranges(truth)
     first = _first_alarms(raised, starts, stops)
-    delays = tuple(
-        None if at < 0 else int(at - start) for at, start in zip(first, starts, strict=True)
-    )
-    lag_seconds = None
+    found = first >= 0
+    delays = tuple(int(lag) if ok else None for lag, ok in zip(first - starts, found, strict=True))
+    delays_seconds = hours = None
     if seconds is not None:
-        lag_seconds = tuple(
-            None if at < 0 else float(seconds[at] - seconds[start])
-            for at, start in zip(first, starts, strict=True)
-        )
+        lags = seconds[first] - seconds[starts]
+        delays_seconds = tuple(float(s) if ok else None for s, ok in zip(lags, found, strict=True))
+        hours = _span_hours(seconds)
     hits, count = int(np.count_nonzero(raised & truth)), int(np.count_nonzero(raised))
     false = _count_false(raised, starts, stops)
-    found = int(np.count_nonzero(first >= 0))
-    hours = None if seconds is None else _span_hours(seconds)
     return AlarmReport(
         threshold=threshold,
         precision=hits / count if count else float("nan"),
         recall=hits / int(truth.sum()) if starts.size else float("nan"),
         events=int(starts.size),
-        found=found,
-        missed=int(starts.size) - found,
+        found=int(found.sum()),
+        missed=int((~found).sum()),
         delays=delays,
-        delays_seconds=lag_seconds,
+        delays_seconds=delays_seconds,
         false_alarms=false,
         false_alarm_steps=count - hits,
         false_alarms_per_1000_steps=1000 * false / raised.size,
@@ -109,9 +102,9 @@ def _first_alarms(raised: BoolArray, starts: IntArray, stops: IntArray) -> IntAr
 
 
 def _count_false(raised: BoolArray, starts: IntArray, stops: IntArray) -> int:
-    """Return the number of alarm runs that touch no event."""
+    """Return the number of alarm runs that overlap no event."""
     begin, end = find_ranges(raised)
-    following = np.searchsorted(stops, begin, side="right")  # first event not over at begin
+    following = np.searchsorted(stops, begin, side="right")  # first event that ends later
     return int(np.count_nonzero(np.append(starts, raised.size)[following] >= end))
 
 
@@ -134,7 +127,7 @@ def _to_seconds(times: ArrayLike, size: int) -> FloatArray:
 
 
 def _span_hours(seconds: FloatArray) -> float | None:
-    """Return the duration of the series, the last step counted with a typical length."""
+    """Return the duration of the series, with the median step length for the last step."""
     if seconds.size < 2:
         return None
     return float(seconds[-1] + np.median(np.diff(seconds))) / 3600

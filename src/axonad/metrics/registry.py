@@ -1,4 +1,4 @@
-"""The table of metrics: one line per metric, in the order in which they are shown."""
+"""All metrics by name, in the order in which they are shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Compute = Callable[[Case], float]
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is computed from scores and from alarms, and what TSB-AD calls it."""
+    """The functions of a metric, None where it does not apply, and its name in TSB-AD."""
 
     of_scores: Compute | None
     of_alarms: Compute | None
@@ -44,7 +44,7 @@ ALIASES = {metric.tsb_ad_name: name for name, metric in METRICS.items()}
 
 
 def resolve_names(names: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:
-    """Return our names for the wanted metrics (all known ones for None).
+    """Return the requested metrics under our names; all known ones for None.
 
     >>> resolve_names(["R-based-F1"], SCORE_METRICS)
     ('Range-F1',)
@@ -52,8 +52,8 @@ def resolve_names(names: Iterable[str] | None, known: Iterable[str]) -> tuple[st
     known = tuple(known)
     if names is None:
         return known
-    wanted = [names] if isinstance(names, str) else list(names)
-    resolved = tuple(ALIASES.get(name, name) for name in wanted)
+    names = [names] if isinstance(names, str) else names
+    resolved = tuple(ALIASES.get(name, name) for name in names)
     for name in resolved:
         if name not in known:
             raise UnknownNameError(

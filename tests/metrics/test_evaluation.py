@@ -1,4 +1,4 @@
-"""What a caller sees: names, windows, refusals, chance levels."""
+"""What a caller of `evaluate` sees: names, windows, error messages, chance levels."""
 
 import json
 import math
@@ -13,14 +13,10 @@ import pytest
 from axonad import errors
 from axonad.metrics import (
     ALARM_METRICS,
-    METRICS,
     SCORE_METRICS,
     chance_level,
-    choose_window,
     evaluate,
     evaluate_alarms,
-    extend_labels,
-    find_period,
 )
 
 SCORES = [0.1, 0.4, 0.9, 0.8, 0.2, 0.3, 0.7, 0.1]
@@ -76,21 +72,6 @@ def test_the_result_says_which_window_was_used():
     assert (ruled.window, ruled.window_source) == (40, "tsb-ad-1.5")
     assert evaluate(wave, labels, channel=wave).window_source == "tsb-ad-2026"
     assert ruled["VUS-PR"] == evaluate(wave, labels, window=40)["VUS-PR"]
-
-
-@pytest.mark.parametrize(
-    ("period", "released", "newer"),
-    [(5, 125, 5), (6, 6, 6), (303, 303, 303), (304, 125, 125)],
-)
-def test_the_window_rules_at_their_limits(period, released, newer):
-    spikes = (np.arange(3000) % period == 0).astype(float)
-    assert find_period(spikes, rule="tsb-ad-1.5") == released
-    assert find_period(spikes, rule="tsb-ad-2026") == newer
-
-
-def test_a_channel_without_a_period_gets_the_fallback():
-    assert find_period(np.ones(50)) == 125
-    assert find_period(np.arange(50)) == 125
 
 
 @pytest.mark.parametrize("values", [np.array(SCORES, dtype=np.float32), tuple(SCORES)])
@@ -168,38 +149,6 @@ def test_bad_alarms_are_refused_by_name():
         evaluate_alarms([0, 1], [0, 1, 1])
 
 
-@pytest.mark.parametrize("window", [-1, 1.5, True, [3]])
-def test_bad_windows_are_refused(window):
-    with pytest.raises(errors.ConfigError, match="window must be a whole number of steps"):
-        evaluate(SCORES, LABELS, window=window)
-    with pytest.raises(errors.ConfigError, match="window must be a whole number of steps"):
-        extend_labels(LABELS, window)
-
-
-def test_bad_rules_and_channels_are_refused():
-    with pytest.raises(errors.UnknownNameError, match=r"did you mean 'tsb-ad-1\.5'"):
-        choose_window("tsb-ad-1.4", channel=SCORES)
-    with pytest.raises(errors.InputError, match="needs the channel it measures"):
-        choose_window("tsb-ad-2026")
-    with pytest.raises(errors.InputError, match=r"one column of numbers, got shape \(4, 2\)"):
-        find_period(np.zeros((4, 2)))
-    with pytest.raises(errors.InputError, match="channel must be finite, got nan at step 1"):
-        find_period([1.0, math.nan])
-    with pytest.raises(errors.UnknownNameError, match="not known"):
-        find_period(SCORES, rule="weekly")
-
-
-def test_unknown_metrics_are_refused_with_a_hint():
-    with pytest.raises(errors.UnknownNameError, match="did you mean 'VUS-PR'"):
-        evaluate(SCORES, LABELS, metrics=["VUS-P"])
-    with pytest.raises(errors.UnknownNameError, match="'AUC-PR' is not one of"):
-        evaluate_alarms(LABELS, LABELS, metrics=["AUC-PR"])
-
-
-def test_one_metric_may_be_asked_for_by_its_name_alone():
-    assert list(evaluate(SCORES, LABELS, metrics="AUC-PR")) == ["AUC-PR"]
-
-
 def test_chance_level_knows_what_luck_gives():
     labels = np.zeros(2000, dtype=int)
     labels[500:700] = 1
@@ -222,13 +171,6 @@ def test_chance_level_of_random_alarms():
         chance_level(labels, alarm_rate=2)
     with pytest.raises(errors.ConfigError, match="draws must be at least 1, got 0"):
         chance_level(labels, draws=0)
-
-
-def test_every_metric_explains_itself():
-    for name, metric in METRICS.items():
-        for function in (metric.of_scores, metric.of_alarms):
-            assert function is None or function.__doc__, name
-    assert "misleads" in METRICS["PA-F1"].of_scores.__doc__
 
 
 def test_memory_grows_with_the_series_only():

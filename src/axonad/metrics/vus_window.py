@@ -1,17 +1,18 @@
-"""The VUS window: an integer, or a named rule that reads the dominant period of a channel.
+"""The window of the VUS metrics: an integer, or a rule based on the main period of a channel.
 
-Rules (both: highest local maximum of the autocorrelation, lags 3 ... 400, first 20,000 steps):
+Both rules take the highest local maximum of the autocorrelation (lags 3 ... 400, first 20,000
+steps) as the period:
 
 - ``"tsb-ad-1.5"``: PyPI release 1.5. A period below 6 or above 303 steps becomes 125.
 - ``"tsb-ad-2026"``: the repository since 2026-02-18. Only a period above 303 becomes 125.
 
-Without a window and without a channel the window is 100, the default of TSB-AD's own evaluator.
-With a channel the default rule is ``"tsb-ad-2026"``.
+Without window and channel the window is 100, as in TSB-AD. With a channel the default is
+``"tsb-ad-2026"``.
 """
 
 from __future__ import annotations
 
-from operator import index
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -23,13 +24,13 @@ from axonad.metrics.ranges import FloatArray
 DEFAULT_WINDOW = 100
 DEFAULT_RULE = "tsb-ad-2026"
 FALLBACK_PERIOD = 125
-RULES = {"tsb-ad-1.5": 3, "tsb-ad-2026": 0}  # name -> smallest accepted place of the maximum
+RULES = {"tsb-ad-1.5": 3, "tsb-ad-2026": 0}  # name -> smallest accepted index of the maximum
 
-_FIRST_LAG, _LAST_LAG, _LAST_PLACE, _STEPS = 3, 400, 300, 20_000
+_FIRST_LAG, _LAST_LAG, _LAST_INDEX, _STEPS = 3, 400, 300, 20_000
 
 
 class Window(NamedTuple):
-    """A VUS window and where it came from."""
+    """A VUS window and its origin."""
 
     length: int
     source: str  # "given", "default" or the name of a rule
@@ -46,14 +47,19 @@ def choose_window(window: int | str | None = None, *, channel: ArrayLike | None 
     if window is None:
         window = DEFAULT_RULE
     if isinstance(window, str):
-        return _apply_rule(window, channel)
+        if channel is None:
+            _check_rule(window)
+            raise InputError(
+                f"window rule {window!r} needs a channel, got none; pass channel=test.values[:, 0]"
+            )
+        return Window(find_period(channel, rule=window), window)
     return Window(check_window(window), "given")
 
 
 def check_window(window: int) -> int:
-    """Return the window as a whole number of steps, or say what is wrong with it."""
+    """Return the window as an int; raise ``ConfigError`` unless it is an integer of 0 or more."""
     try:
-        length = -1 if isinstance(window, bool) else index(window)
+        length = -1 if isinstance(window, bool) else operator.index(window)
     except TypeError:
         length = -1
     if length < 0:
@@ -64,18 +70,8 @@ def check_window(window: int) -> int:
     return length
 
 
-def _apply_rule(rule: str, channel: ArrayLike | None) -> Window:
-    _check_rule(rule)
-    if channel is None:
-        raise InputError(
-            f"window rule {rule!r} needs the channel it measures, got none;"
-            " pass channel=test.values[:, 0]"
-        )
-    return Window(find_period(channel, rule=rule), rule)
-
-
 def find_period(channel: ArrayLike, *, rule: str = DEFAULT_RULE) -> int:
-    """Return the dominant period of a channel in steps, as the named rule sees it.
+    """Return the main period of a channel in steps, by the named rule.
 
     >>> find_period(np.sin(np.arange(1000) / 50 * 2 * np.pi))
     50
@@ -96,7 +92,14 @@ def find_period(channel: ArrayLike, *, rule: str = DEFAULT_RULE) -> int:
             f"channel must be finite, got {values[place]} at step {place}; drop rows with gaps"
             " first, as TSB-AD does"
         )
-    return _place_to_period(_autocorrelation(values)[_FIRST_LAG:], RULES[rule])
+    correlation = _autocorrelation(values)[_FIRST_LAG:]
+    middle = correlation[1:-1]
+    peaks = 1 + np.flatnonzero((middle > correlation[:-2]) & (middle > correlation[2:]))
+    if not peaks.size:
+        return FALLBACK_PERIOD
+    heights = correlation[peaks]
+    index = int(peaks[np.flatnonzero(heights == heights.max())[-1]])
+    return index + _FIRST_LAG if RULES[rule] <= index <= _LAST_INDEX else FALLBACK_PERIOD
 
 
 def _check_rule(rule: str) -> None:
@@ -107,20 +110,8 @@ def _check_rule(rule: str) -> None:
         )
 
 
-def _place_to_period(correlation: FloatArray, smallest: int) -> int:
-    middle = correlation[1:-1]
-    peaks = 1 + np.flatnonzero((middle > correlation[:-2]) & (middle > correlation[2:]))
-    if not peaks.size:
-        return FALLBACK_PERIOD
-    heights = correlation[peaks]
-    place = int(peaks[np.flatnonzero(heights == heights.max())[-1]])
-    if place < smallest or place > _LAST_PLACE:
-        return FALLBACK_PERIOD
-    return place + _FIRST_LAG
-
-
 def _autocorrelation(values: FloatArray) -> FloatArray:
-    """Return the autocorrelation at lags 0 ... 400, biased estimate; zeros for a constant."""
+    """Return the biased autocorrelation at lags 0 ... 400; zeros for a constant channel."""
     centred = values - values.mean()
     spectrum = np.fft.fft(centred, n=_smooth_length(2 * values.size + 1))
     covariance = np.fft.ifft(spectrum * np.conjugate(spectrum)).real[: values.size]
@@ -131,14 +122,7 @@ def _autocorrelation(values: FloatArray) -> FloatArray:
 
 
 def _smooth_length(length: int) -> int:
-    """Return the smallest number of at least ``length`` with no prime factor above 5."""
-    best = 1 << (length - 1).bit_length()
-    five = 1
-    while five < best:
-        three = five
-        while three < best:
-            two = 1 << max(-(-length // three) - 1, 0).bit_length()
-            best = min(best, two * three)
-            three *= 3
-        five *= 5
-    return best
+    """Return the smallest number of at least ``length`` whose prime factors are 2, 3 and 5."""
+    while 30**20 % length:  # 0 for exactly these numbers, up to 2**20
+        length += 1
+    return length
