@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import replace
 
 import numpy as np
+import psutil
 
 from axonad.bench.job import Job, Protocol
 from axonad.bench.row import METRIC_NAMES, VOLATILE, Row
@@ -40,6 +41,19 @@ def make_job(**changes):
         protocol=Protocol(name="causal", window=20),
     )  # fmt: skip
     return replace(job, **changes)
+
+
+LONG = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
+"""A job that does not finish within any test."""
+
+
+def worker_processes():
+    """Return the worker processes of this process, those of a local Ray cluster included."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if "axonad.bench.engines.worker" in str(child.cmdline())
+    ]
 
 
 def make_row(**changes):

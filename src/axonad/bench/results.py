@@ -1,9 +1,9 @@
-"""Rows on disk: a CSV file that only grows (``bench/ledger.py``), and the same as Parquet."""
+"""Rows on disk: an append-only CSV file (``bench/ledger.py``) and a Parquet copy of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ CSV_NAME, PARQUET_NAME = "rows.csv", "rows.parquet"
 
 
 class Results(Ledger[Row]):
-    """A folder of results, open for one run at a time. Use as a context manager."""
+    """A folder of rows, open for one process at a time; a context manager."""
 
     file_name = CSV_NAME
     columns = COLUMNS
+    written_by = "axonad bench run"
 
     def parse(self, record: Mapping[str, Any]) -> Row:
-        """Return the row of a line."""
+        """Return the row of one line."""
         return Row.from_record(record)
 
     def _finish(self) -> None:
@@ -30,27 +31,30 @@ class Results(Ledger[Row]):
 
 
 def read_rows(path: str | Path) -> list[Row]:
-    """Return the rows of a CSV or Parquet file, or of a folder of results; every job's last."""
+    """Return the rows of a CSV file, Parquet file or results folder, the last one of every job."""
     path = Path(path)
     if path.is_dir():
         path = path / CSV_NAME if (path / CSV_NAME).exists() else path / PARQUET_NAME
     if not path.is_file():
         raise FileError(f"{path} does not exist; expected rows of `axonad bench run`")
     records = _read_parquet(path) if path.suffix == ".parquet" else read_csv(path, COLUMNS)
-    return Results(path.parent).entries(records, path)
+    return Results(path.parent).parse_all(records, path)
 
 
 def write_parquet(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows as typed columns, whole or not at all."""
+    """Write rows as typed columns; an error leaves an existing file untouched."""
     import polars as pl
 
-    path = Path(path)
     records = [row.to_record() for row in rows]
     numbers = dict.fromkeys(METRIC_NAMES, pl.Float64())
     frame = pl.DataFrame(records, schema_overrides=numbers, infer_schema_length=None)
+    _write_atomically(Path(path), frame.write_parquet)
+
+
+def _write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        frame.write_parquet(temporary)
+        write(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

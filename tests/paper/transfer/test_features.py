@@ -122,7 +122,7 @@ def test_coupling_tells_channels_that_move_together():
 
 
 def test_a_long_segment_is_read_from_its_start(monkeypatch):
-    monkeypatch.setattr(features, "ROWS", 400)
+    monkeypatch.setattr(features, "MAX_ROWS", 400)
     assert summarise(X) == summarise(X[:400])
 
 

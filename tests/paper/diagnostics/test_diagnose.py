@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from axonad.bench.execute import execute
-from axonad.bench.run import pending
+from axonad.bench.runner import pending
 from axonad.bench.sources import SeriesRef
 from axonad.errors import ConfigError, FileError, InputError
-from axonad.paper.diagnostics import run
+from axonad.paper.diagnostics import diagnose
 from axonad.paper.diagnostics.finding import FILE, Findings, read_findings
 from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.sample import FILE as SAMPLES
@@ -36,7 +36,7 @@ def drive(seed: int, **params):
 def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     with Findings(folder) as findings:
-        list(run.run_jobs([drive(1), drive(2)], findings, device="cpu"))
+        list(diagnose.diagnose_jobs([drive(1), drive(2)], findings, device="cpu"))
     return folder
 
 
@@ -58,11 +58,11 @@ def test_what_is_done_is_not_done_again(kept, monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr(run, "fit_many", never)
+    monkeypatch.setattr(diagnose, "fit_jointly", never)
     jobs = [drive(1), drive(2)]
     with Findings(kept) as findings:
         todo = pending(jobs, [finding.row for finding in findings.rows])
-        assert not list(run.run_jobs(todo, findings, device="cpu"))
+        assert not list(diagnose.diagnose_jobs(todo, findings, device="cpu"))
     assert len(read_findings(kept)) == 2
 
 
@@ -95,7 +95,7 @@ def test_another_seed_finds_the_sample_of_its_series(kept):
 )
 def test_samples_of_another_kind_are_refused_and_left_alone(tmp_path, text):
     (tmp_path / SAMPLES).write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"samples.jsonl is not what .* move it away"):
+    with pytest.raises(InputError, match=r"samples.jsonl was not written by .* move it away"):
         samples_of(tmp_path, [])
     assert (tmp_path / SAMPLES).read_bytes() == text.encode("latin-1")
 
@@ -114,11 +114,11 @@ def test_a_torn_last_sample_is_left_out_and_cut_off_only_by_the_next(kept, tmp_p
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monkeypatch, at_once):
     jobs = [drive(1), drive(2, window=3000), drive(3)]
-    if at_once > 1:  # as on a graphics card
-        monkeypatch.setattr(run, "AT_ONCE", at_once)
-        monkeypatch.setattr(run, "resolve_device", lambda name: torch.device("cuda"))
+    if at_once > 1:  # as on a GPU
+        monkeypatch.setattr(diagnose, "SERIES_AT_ONCE", at_once)
+        monkeypatch.setattr(diagnose, "resolve_device", lambda name: torch.device("cuda"))
     with Findings(tmp_path) as findings:
-        list(run.run_jobs(jobs, findings, device="cpu"))
+        list(diagnose.diagnose_jobs(jobs, findings, device="cpu"))
     made = {finding.row.seed: finding for finding in read_findings(tmp_path)}
     assert {seed: finding.row.status for seed, finding in made.items()} == {
         1: "ok", 2: "failed", 3: "ok",
@@ -128,9 +128,10 @@ def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monke
     assert len(samples_of(tmp_path, [made[1], made[2], made[3]])) == 2
 
 
-def test_only_axonad_can_be_looked_into():
+def test_only_axonad_can_be_diagnosed(tmp_path):
+    jobs = [make_job(detector="RandomScore")]
     with pytest.raises(ConfigError, match="diagnostics look into AxonAD, got RandomScore"):
-        next(run.diagnose([make_job(detector="RandomScore")]))
+        next(diagnose.diagnose_jobs(jobs, Findings(tmp_path)))
 
 
 def test_a_folder_without_findings(tmp_path, kept):
@@ -142,12 +143,12 @@ def test_a_folder_without_findings(tmp_path, kept):
         read_findings(tmp_path)
 
 
-def test_computing_needs_no_scipy_sklearn_or_matplotlib():
+def test_computing_needs_no_plotting_and_no_command_line():
     code = (
         "import sys\n"
-        "for name in ('scipy', 'sklearn', 'matplotlib', 'typer', 'rich', 'safetensors'):\n"
+        "for name in ('sklearn', 'matplotlib', 'typer', 'rich', 'safetensors'):\n"
         "    sys.modules[name] = None\n"
-        "from axonad.paper.diagnostics.run import run_jobs\n"
+        "from axonad.paper.diagnostics.diagnose import diagnose_jobs\n"
         "from axonad.bench.suite import read_suite\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603
