@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -27,16 +26,20 @@ class _Entry(Protocol):
 
     def to_record(self) -> dict[str, Any]: ...
 
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self: ...
+
 
 E = TypeVar("E", bound=_Entry)
 
 
-class Ledger(ABC, Generic[E]):
+class Ledger(Generic[E]):
     """A folder with an append-only CSV file; a context manager that locks the folder.
 
     ``rows`` holds the entries on disk when the ledger was opened, then those appended.
     """
 
+    entry: type[E]
     file_name: str
     columns: tuple[str, ...]
     written_by: str  # the command named when the file is missing
@@ -44,10 +47,6 @@ class Ledger(ABC, Generic[E]):
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.path = self.folder / self.file_name
-
-    @abstractmethod
-    def parse(self, record: Mapping[str, Any]) -> E:
-        """Return the entry of one line."""
 
     def __enter__(self) -> Self:
         try:
@@ -57,7 +56,9 @@ class Ledger(ABC, Generic[E]):
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
         try:
             _lock_folder(self._lock, self.folder)
-            self.rows = self.read() if self._has_content() else []
+            content = self.path.read_bytes() if self.path.exists() else b""
+            is_empty = _format_line(self.columns).encode().startswith(content)
+            self.rows = [] if is_empty else self.read()
             drop_incomplete_line(self.path)  # after reading, which refuses a file of other columns
             self._file = self.path.open("a", newline="", encoding="utf-8")
             if self.path.stat().st_size == 0:
@@ -66,15 +67,6 @@ class Ledger(ABC, Generic[E]):
             os.close(self._lock)
             raise
         return self
-
-    def _has_content(self) -> bool:
-        """Whether the file holds more than nothing or an incomplete heading of ours."""
-        if not self.path.exists():
-            return False
-        with self.path.open("rb") as file:
-            first = file.readline()
-        heading = _format_line(self.columns).encode()
-        return first == heading or not heading.startswith(first)
 
     def append(self, row: E) -> None:
         """Write an entry; it is on disk when this returns."""
@@ -92,7 +84,7 @@ class Ledger(ABC, Generic[E]):
         found: dict[str, E] = {}
         for number, record in enumerate(records, 1):
             try:
-                entry = self.parse(record)
+                entry = self.entry.from_record(record)
             except (InputError, ValueError) as error:
                 raise InputError(f"{path}, row {number}: {error}") from None
             found[entry.key] = entry

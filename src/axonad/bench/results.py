@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,10 @@ CSV_NAME, PARQUET_NAME = "rows.csv", "rows.parquet"
 class Results(Ledger[Row]):
     """A folder of rows, open for one process at a time; a context manager."""
 
+    entry = Row
     file_name = CSV_NAME
     columns = COLUMNS
     written_by = "axonad bench run"
-
-    def parse(self, record: Mapping[str, Any]) -> Row:
-        """Return the row of one line."""
-        return Row.from_record(record)
 
     def _finish(self) -> None:
         if self.rows:

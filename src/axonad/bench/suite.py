@@ -45,9 +45,7 @@ class Entrant:
     name: str  # in the registry
     label: str = ""  # in tables, where it differs from the name
     params: Mapping[str, Any] = field(default_factory=dict)
-    on: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # part of series name -> params
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by part of series name
     protocols: tuple[str, ...] = PROTOCOLS  # under which it runs
 
     @property
@@ -146,8 +144,9 @@ def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
     the current folder, to the suite's folder and to the folder that AXONAD_DATA names.
     """
     path = _locate(str(name))
+    table = read_toml(path)
     try:
-        return _parse(read_toml(path), path, data)
+        return _parse(table, path, data)
     except (TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{path}: {error}") from None
 

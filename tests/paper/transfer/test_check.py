@@ -17,7 +17,7 @@ from axonad.paper.transfer.check import (
     shrunk_covariance,
     standardise,
 )
-from axonad.paper.transfer.features import summarise
+from axonad.paper.transfer.features import summary_features
 from tests.conftest import waves
 
 
@@ -164,17 +164,12 @@ def segments():
 def test_features_by_series_and_by_data_set():
     series = dataset_features(segments(), by="series")
     assert list(series) == [f"series_{i}" for i in range(6)]
-    assert series["series_3"] == summarise(waves(203, seed=3) * 4)
+    assert series["series_3"] == summary_features(waves(203, seed=3) * 4)
     sets = dataset_features(segments())
     assert list(sets) == ["data_0", "data_1", "data_2"]
     expected = np.mean([series["series_2"]["scale.std"], series["series_3"]["scale.std"]])
     assert sets["data_1"]["scale.std"] == pytest.approx(expected)
     assert check_transfer(sets, "data_2").target == "data_2"
-
-
-def test_groups_can_be_chosen():
-    found = dataset_features(segments(), groups=["coupling"])
-    assert [list(features) for features in found.values()] == [["coupling.correlation"]] * 3
 
 
 def test_bad_input_is_refused_in_one_sentence():

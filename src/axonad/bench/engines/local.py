@@ -49,7 +49,7 @@ def run_locally(
         for thread in threads:
             thread.start()
         for _ in waiting:
-            result = _next(done)
+            result = done.get()
             if isinstance(result, BaseException):
                 raise result
             yield result
@@ -69,10 +69,3 @@ def default_workers(device: str | None) -> int:
         if torch.cuda.is_available():
             return min(MAX_PER_GPU, cores())
     return cores()
-
-
-def _next(done: queue.SimpleQueue[Row | BaseException]) -> Row | BaseException:
-    """Wait for the next result, with a timeout so that Ctrl-C is handled on every platform."""
-    while True:
-        with suppress(queue.Empty):
-            return done.get(timeout=0.5)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from axonad.bench.ledger import Ledger
 from axonad.bench.row import COLUMNS, Row
@@ -34,7 +34,7 @@ class Finding:
         return self.row.to_record() | {name: self.measures.get(name) for name in MEASURES}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Finding:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the finding of a flat record, with types restored."""
         row = Row.from_record({k: v for k, v in record.items() if k not in MEASURES})
         texts = {name: record[name] for name in MEASURES if record[name] not in (None, "")}
@@ -52,13 +52,10 @@ def rounded(measures: Mapping[str, float]) -> dict[str, float]:
 class Findings(Ledger[Finding]):
     """A folder of findings, open for one process at a time; a context manager."""
 
+    entry = Finding
     file_name = FILE
     columns = (*COLUMNS, *MEASURES)
     written_by = "axonad paper diagnostics"
-
-    def parse(self, record: Mapping[str, Any]) -> Finding:
-        """Return the finding of one line."""
-        return Finding.from_record(record)
 
 
 def read_findings(folder: Path) -> list[Finding]:

@@ -69,14 +69,10 @@ def _choose_event(labels: NDArray[np.int8], d_q: Array, window: int) -> tuple[in
 
     Events that begin within the first window are left out: nothing before them could be shown.
     """
-    best: tuple[float, tuple[int, int]] | None = None
-    for start, stop in zip(*find_ranges(labels > 0), strict=True):
-        if start < window:
-            continue
-        peak = float(d_q[start - window + 1 : stop - window + 1].max())
-        if best is None or peak > best[0]:
-            best = peak, (int(start), int(stop))
-    return None if best is None else best[1]
+    ranges = zip(*find_ranges(labels > 0), strict=True)
+    events = [(int(start), int(stop)) for start, stop in ranges if start >= window]
+    before = window - 1
+    return max(events, key=lambda e: d_q[e[0] - before : e[1] - before].max(), default=None)
 
 
 def _describe_event(

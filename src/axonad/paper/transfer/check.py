@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.errors import ConfigError, InputError, UnknownNameError, suggest
-from axonad.paper.transfer.features import GROUPS, summarise
+from axonad.paper.transfer.features import summary_features
 
 Array = NDArray[np.float64]
 UNITS = ("dataset", "series")
@@ -104,21 +104,12 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
 
 
 def dataset_features(
-    segments: Iterable[Segment | tuple[str, str, Any]],
-    *,
-    by: str = "dataset",
-    groups: Sequence[str] = GROUPS,
+    segments: Iterable[Segment | tuple[str, str, Any]], *, by: str = "dataset"
 ) -> dict[str, dict[str, float]]:
-    """Return the summary features of every data set or of every series.
+    """Return the summary features of every data set (the mean of its series) or of every series.
 
-    Parameters
-    ----------
-    segments
-        Training segments as (data set, series, values), read one at a time.
-    by
-        ``"dataset"``: the mean over all series of a data set. ``"series"``: one entry per series.
-    groups
-        Feature groups of ``axonad.paper.transfer.features``.
+    ``segments`` are (data set, series, values), read one at a time; ``by`` is ``"dataset"`` or
+    ``"series"``.
     """
     if by not in UNITS:
         raise ConfigError(f"by must be one of {', '.join(UNITS)}, got {by!r}")
@@ -127,7 +118,7 @@ def dataset_features(
         name = dataset if by == "dataset" else series
         if by == "series" and name in found:
             raise InputError(f"series {name!r} appears more than once; rename one of them")
-        found.setdefault(name, []).append(summarise(values, groups=groups))
+        found.setdefault(name, []).append(summary_features(values))
     return {name: mean_features(several) for name, several in found.items()}
 
 

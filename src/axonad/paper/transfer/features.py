@@ -17,14 +17,12 @@ Four groups; each feature is a median over the channels that vary, unless stated
                      line, 1 for white noise · ``low`` share of power below 1/32 cycles per step
 ===================  ===============================================================================
 
-A fifth group, ``coupling`` (``correlation``, the mean absolute correlation of two channels), is
-optional. Only ``scale.std`` and ``scale.spread`` depend on the units, none on a channel's level. If
-all channels are constant, all features are 0 except ``scale.constant``.
+Only ``scale.std`` and ``scale.spread`` depend on the units, none on a channel's level. If all
+channels are constant, all features are 0 except ``scale.constant``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +30,8 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import check_finite, to_matrix
 from axonad.data.scaling import ROUNDING
-from axonad.errors import UnknownNameError, suggest
 
 Array = NDArray[np.float64]
-
-GROUPS = ("scale", "shape", "autocorrelation", "spectrum")
-"""The groups of the paper's transfer check."""
-ALL_GROUPS = (*GROUPS, "coupling")
 
 MAX_ROWS = 100_000  # rows after these are ignored
 LAGS = (1, 5, 10, 25, 100)
@@ -48,36 +41,27 @@ MIN_IQR = 1e-3  # standard deviations; the IQR of a channel that rarely moves is
 DIGITS = 3  # relative powers are rounded to these before the strongest is chosen
 
 
-def summarise(X: Any, *, groups: Sequence[str] = GROUPS) -> dict[str, float]:
+def summary_features(X: Any) -> dict[str, float]:
     """Return the summary features of a segment (time, channels) as ``{"group.name": value}``.
 
-    Parameters
-    ----------
-    X
-        Array, frame or series of at least one row; rows after the first 100,000 are ignored.
-    groups
-        Names of groups out of ``ALL_GROUPS``; by default the paper's four.
+    ``X`` is an array, frame or series of at least one row; rows after 100,000 are ignored.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> wave = np.sin(np.arange(2_000) * 2 * np.pi / 16)[:, None]
-    >>> found = summarise(wave)
+    >>> found = summary_features(wave)
     >>> round(1 / 10 ** found["spectrum.peak"]), round(10 ** found["autocorrelation.zero"])
     (16, 5)
     """
-    for group in groups:
-        if group not in ALL_GROUPS:
-            hint = suggest(group, ALL_GROUPS) or f"; expected one of {', '.join(ALL_GROUPS)}"
-            raise UnknownNameError(f"no feature group {group!r}{hint}")
     X, names = to_matrix(X)
     check_finite(X, names, purpose="the segment")
     z, log_std = _standardise(X[:MAX_ROWS])
-    return {
-        f"{group}.{name}": value
-        for group in groups
-        for name, value in _TABLE[group](z, log_std, X.shape[1]).items()
+    groups = {
+        "scale": _scale(z, log_std, X.shape[1]),
+        "shape": _shape(z),
+        "autocorrelation": _autocorrelation(z),
+        "spectrum": _spectrum(z),
     }
+    return {f"{group}.{k}": v for group, features in groups.items() for k, v in features.items()}
 
 
 def _standardise(X: NDArray[Any]) -> tuple[Array, Array]:
@@ -97,8 +81,8 @@ def _median(values: Array) -> float:
     return float(np.median(values)) if values.size else 0.0
 
 
-# -- groups, given z-scored channels, log10 of their deviation, the number of all channels --------
 def _scale(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    """Return the group of z-scored channels, given their log10 deviation and the number of all."""
     low, high = _quartiles(z)
     spread_low, spread_high = _quartiles(log_std)
     return {
@@ -110,7 +94,7 @@ def _scale(z: Array, log_std: Array, channels: int) -> dict[str, float]:
     }
 
 
-def _shape(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+def _shape(z: Array) -> dict[str, float]:
     square = z * z
     skewness = (square * z).mean(axis=0)
     kurtosis = (square * square).mean(axis=0) - 3.0
@@ -120,7 +104,7 @@ def _shape(z: Array, log_std: Array, channels: int) -> dict[str, float]:
     }
 
 
-def _autocorrelation(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+def _autocorrelation(z: Array) -> dict[str, float]:
     lags = np.zeros((len(LAGS), z.shape[1]))
     zero = np.zeros(z.shape[1])
     for channel in range(z.shape[1]):  # one at a time: the padded FFT needs twice the memory
@@ -133,7 +117,7 @@ def _autocorrelation(z: Array, log_std: Array, channels: int) -> dict[str, float
     return {**found, "zero": _median(zero)}
 
 
-def _spectrum(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+def _spectrum(z: Array) -> dict[str, float]:
     length = min(BLOCK, len(z))
     frequency = np.fft.rfftfreq(length)
     centroid, entropy, low, peak = np.zeros((4, z.shape[1]))
@@ -153,23 +137,6 @@ def _spectrum(z: Array, log_std: Array, channels: int) -> dict[str, float]:
     }
 
 
-def _coupling(z: Array, log_std: Array, channels: int) -> dict[str, float]:
-    if z.shape[1] < 2:
-        return {"correlation": 0.0}
-    pairs = np.triu_indices(z.shape[1], k=1)
-    return {"correlation": float(np.abs(z.T @ z / len(z))[pairs].mean())}
-
-
-_TABLE = {
-    "scale": _scale,
-    "shape": _shape,
-    "autocorrelation": _autocorrelation,
-    "spectrum": _spectrum,
-    "coupling": _coupling,
-}
-
-
-# -- quartiles, autocorrelation and power ---------------------------------------------------------
 def _quartiles(values: Array) -> tuple[Any, Any]:
     if not values.size:
         return np.zeros(values.shape[1:]), np.zeros(values.shape[1:])

@@ -7,7 +7,7 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from axonad.bench.machine import commit
 from axonad.bench.sources import SeriesRef, load_training
 from axonad.errors import InputError
 from axonad.paper.transfer.check import Transfer, check_transfer, mean_features
-from axonad.paper.transfer.features import summarise
+from axonad.paper.transfer.features import summary_features
 
 FILE = "segments.csv"
 MIN_OTHERS = 2  # to compare a target with
@@ -44,16 +44,9 @@ class SegmentRow:
         """Return the values of the columns, the features as JSON."""
         return asdict(self) | {"features": json.dumps(dict(self.features))}
 
-
-class Segments(Ledger[SegmentRow]):
-    """A folder of segment features, open for one process at a time; a context manager."""
-
-    file_name = FILE
-    columns = tuple(SegmentRow.__dataclass_fields__)
-    written_by = "axonad paper transfer"
-
-    def parse(self, record: Mapping[str, Any]) -> SegmentRow:
-        """Return the segment of one line."""
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the segment of a flat record, with types restored."""
         numbers = {name: int(record[name]) for name in ("steps", "channels")}
         features = json.loads(record["features"])
         if not isinstance(features, dict) or record["role"] not in ROLES:
@@ -61,7 +54,16 @@ class Segments(Ledger[SegmentRow]):
                 f"role must be one of {', '.join(ROLES)} and features a JSON object, "
                 f"got {record['role']!r} and {features!r}"
             )
-        return SegmentRow(**{**record, **numbers, "features": features})
+        return cls(**{**record, **numbers, "features": features})
+
+
+class Segments(Ledger[SegmentRow]):
+    """A folder of segment features, open for one process at a time; a context manager."""
+
+    entry = SegmentRow
+    file_name = FILE
+    columns = tuple(SegmentRow.__dataclass_fields__)
+    written_by = "axonad paper transfer"
 
 
 def segment_key(role: str, ref: SeriesRef) -> str:
@@ -132,7 +134,7 @@ def _summarise(role: str, ref: SeriesRef) -> SegmentRow:
         steps=len(values),
         channels=values.shape[1],
         fingerprint=digest.hexdigest()[:16],
-        features=summarise(values),
+        features=summary_features(values),
         version=__version__,
         commit=commit(),
     )
