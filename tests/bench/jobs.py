@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 
 from axonad.bench.job import Job, Protocol
-from axonad.bench.row import METRIC_NAMES, VOLATILE, Row
+from axonad.bench.row import METRIC_NAMES, Row
 from axonad.bench.sources import SeriesRef
 from axonad.registry import make_detector
 
@@ -70,10 +70,12 @@ def make_row(**changes):
 
 
 def steady(rows):
-    """Return what two runs of the same jobs must agree in, by job."""
+    """Return by job the columns that are equal in two runs of the same jobs on one machine."""
+    volatile = (
+        "fit_seconds", "score_seconds", "memory_mb", "device_memory_mb", "finished", "commit",
+    )  # fmt: skip
     return {
-        row.key: {k: v for k, v in row.to_record().items() if k not in (*VOLATILE, "commit")}
-        for row in rows
+        row.key: {k: v for k, v in row.to_record().items() if k not in volatile} for row in rows
     }
 
 

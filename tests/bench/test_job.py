@@ -12,9 +12,9 @@ def test_a_job_is_named_by_what_decides_its_row(tmp_path):
     first = read_suite(path).jobs()[0]
     assert read_suite(path).jobs()[0].key == first.key
     write_suite(tmp_path, SUITE.replace("window = 20", "window = 30"))
-    rejudged = read_suite(path).jobs()[0]
-    assert rejudged.key != first.key
-    assert rejudged.fit_key == first.fit_key, "the scores are the same"
+    wider = read_suite(path).jobs()[0]
+    assert wider.key != first.key
+    assert wider.fit_key == first.fit_key, "the scores are the same"
     write_suite(tmp_path, SUITE.replace("epochs = 1", "epochs = 2"))
     assert read_suite(path).jobs()[0].fit_key != first.fit_key
     write_suite(tmp_path, SUITE.replace("epochs = 1", 'epochs = 1, device = "cpu"'))

@@ -28,7 +28,7 @@ def test_what_is_still_to_do(tmp_path):
     assert pending(jobs, rows) == [new]
     assert pending(jobs, rows, retry_failed=True) == [failed, new]
     (tmp_path / done.fit_key).mkdir()
-    assert pending(jobs, rows, rescore=tmp_path) == [], "an empty folder is no kept score"
+    assert pending(jobs, rows, rescore=tmp_path) == [], "an empty folder has no saved scores"
     assert execute(done, Setting(scores=str(tmp_path))).is_ok
     assert pending(jobs, rows, rescore=tmp_path) == [done]
 
@@ -61,7 +61,7 @@ def test_an_unknown_engine_is_refused(tmp_path):
 
 
 def test_a_killed_run_resumes_without_repeating_or_losing_a_row(tmp_path):
-    """kill -9 in the middle, resume: the rows of a run that nobody disturbed."""
+    """Killed by SIGKILL and resumed, it gives the rows of an undisturbed run."""
     suite = write_suite(tmp_path, SUITE.replace("[1, 2]", "[1, 2, 3, 4, 5, 6]"))
     undisturbed = list(run_locally(read_suite(suite).jobs(), workers=2))
     folder = tmp_path / "killed"

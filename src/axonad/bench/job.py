@@ -27,12 +27,12 @@ ADDED_LATER = {"epoch_windows": None}
 
 def scoring_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that decide a job's scores, as JSON would give them back."""
-    kept = {
+    deciding = {
         name: value
         for name, value in params.items()
         if name not in EXECUTION_PARAMS and not (name in ADDED_LATER and value == ADDED_LATER[name])
     }
-    plain: dict[str, Any] = json.loads(json.dumps(kept, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(deciding, default=str))
     return plain
 
 

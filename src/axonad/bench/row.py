@@ -21,8 +21,6 @@ from axonad.metrics.table import SCORE_METRICS
 PROTOCOLS = ("parity", "causal")
 STATUSES = ("ok", "failed", "timeout", "memory")
 METRIC_NAMES: tuple[str, ...] = tuple(SCORE_METRICS)
-VOLATILE = ("fit_seconds", "score_seconds", "memory_mb", "device_memory_mb", "finished")
-"""Fields that differ between two runs of the same job on the same machine."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Fitting many jobs at once gives the rows fitting each would, up to the luck of draws."""
+"""Joint fits give the rows of separate fits, up to the order of random draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from axonad.errors import ConfigError
 from tests.bench.jobs import make_job
 
 
-def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
+def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
     jobs = [make_job(seed=seed) for seed in (1, 2)]
     bad = make_job(params=make_job().params | {"window": 4000})
     plain = make_job(detector="RandomScore", label="RandomScore", params={"seed": 1})
@@ -32,13 +32,13 @@ def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
     assert rows[bad.key].reason.startswith("InputError")
     assert rows[plain.key].is_ok
     for job in jobs:
-        kept = read(tmp_path / job.fit_key)
-        assert kept is not None
-        assert rows[job.key].fit_seconds == kept.fit_seconds, "the worker did not fit again"
+        saved = read(tmp_path / job.fit_key)
+        assert saved is not None
+        assert rows[job.key].fit_seconds == saved.fit_seconds, "the worker did not fit again"
         alone = execute(job, Setting(device="cpu"))
         assert rows[job.key].metrics["VUS-PR"] == pytest.approx(alone.metrics["VUS-PR"], abs=0.1)
     list(together.run_together(jobs, setting=setting, workers=1))
-    assert fitted == [3], "kept scores are not made again"
+    assert fitted == [3], "saved scores are not computed again"
 
 
 def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeypatch):

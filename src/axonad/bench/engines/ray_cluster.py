@@ -45,7 +45,7 @@ def run_on_ray(
             ray.init(address=address, log_to_driver=False, include_dashboard=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise ConfigError(f"no Ray cluster at {address!r}: {error}") from None
-    pool = ActorPool(ray, setting or Setting(), jobs=list(jobs), workers=workers)
+    pool = ActorPool(ray, setting or Setting(), deque(jobs), workers)
     try:
         yield from pool.run_jobs()
     finally:
@@ -63,9 +63,8 @@ class ActorPool:
 
     ray: Any
     setting: Setting
-    jobs: list[Job]
+    queue: deque[Job]
     workers: int | None
-    queue: deque[Job] = field(default_factory=deque)
     starting: dict[Any, Any] = field(default_factory=dict)  # answer of ready() -> actor
     running: dict[Any, tuple[Any, Job]] = field(default_factory=dict)  # row -> actor, job
     idle: list[Any] = field(default_factory=list)
@@ -75,10 +74,9 @@ class ActorPool:
 
     def run_jobs(self) -> Iterator[Row]:
         """Yield rows until no job is left."""
-        self.queue.extend(self.jobs)
         total = self.ray.cluster_resources()
         count = self.workers or max(1, int(total.get("CPU", 1)))
-        self.count = max(1, min(count, len(self.jobs)))
+        self.count = max(1, min(count, len(self.queue)))
         self.start_actor = self._actor_factory(total)
         while self.queue or self.running:
             while len(self.starting) + len(self.idle) + len(self.running) < self.count:

@@ -38,7 +38,7 @@ def diagnose_jobs(
     samples = Samples(findings.folder)
     for job in jobs:
         if job.detector != AxonAD.__name__:
-            raise ConfigError(f"diagnostics look into AxonAD, got {job.detector}")
+            raise ConfigError(f"diagnostics need the detector AxonAD, got {job.detector}")
     at_once = SERIES_AT_ONCE if resolve_device(device or "auto").type == "cuda" else 1
     ordered = sorted(jobs, key=lambda job: (job.series.dataset, job.series.name, job.seed))
     for first in range(0, len(ordered), at_once):

@@ -90,8 +90,8 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
         for name, m, d, i in zip(names, far, near, closest, strict=True)
     ]
     index = names.index(target)
-    kept = [column for column, is_kept in zip(columns, varies, strict=True) if is_kept]
-    of_target = zip(kept, z[index].tolist(), strict=True)
+    used = [column for column, is_used in zip(columns, varies, strict=True) if is_used]
+    of_target = zip(used, z[index].tolist(), strict=True)
     return Transfer(
         target=target,
         mahalanobis_percentile=percentile(far, index),
@@ -99,7 +99,7 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
         nearest=places[index].nearest,
         z=dict(sorted(of_target, key=lambda item: -abs(item[1]))),
         ranking=tuple(sorted(places, key=lambda place: -place.mahalanobis)),
-        dropped=tuple(column for column in columns if column not in kept),
+        dropped=tuple(column for column in columns if column not in used),
     )
 
 
