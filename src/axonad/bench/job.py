@@ -43,21 +43,12 @@ class Protocol:
     **parity** follows the published experiments: each detector's ``parity`` parameters, fitted on
     the rows TSB-AD fits it on. **causal** uses no value after the scored window: each detector's
     own defaults, always fitted on the training prefix.
-
-    Parameters
-    ----------
-    name
-        ``"parity"`` or ``"causal"``.
-    scaling, align
-        Set for every detector that has such a parameter; None leaves the detector's choice.
-    window
-        The VUS window: a number of steps, or a rule that estimates it from the first channel.
     """
 
     name: str
-    scaling: str | None = None
-    align: str | None = None
-    window: int | str = DEFAULT_RULE
+    scaling: str | None = None  # of every detector with such a parameter; None keeps its own
+    align: str | None = None  # likewise
+    window: int | str = DEFAULT_RULE  # VUS window: steps, or a rule that reads the first channel
 
     def __post_init__(self) -> None:
         check_choice("protocol", self.name, PROTOCOLS)

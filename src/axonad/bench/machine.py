@@ -19,6 +19,7 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS",
 )  # fmt: skip
 MIB = 2**20
+SAMPLE_SECONDS = 0.02  # between two readings of PeakMemory
 
 
 def cores() -> int:
@@ -95,36 +96,28 @@ def process_memory(pid: int | None = None) -> float | None:
 
 
 class PeakMemory:
-    """Measures how far this process's memory rises inside a ``with`` block, in MiB (``mb``)."""
+    """Measures how far this process's memory rises inside a ``with`` block: ``mb``, in MiB."""
 
-    def __init__(self, *, every: float = 0.02) -> None:
-        self._every = every
-        self._done = threading.Event()
-        self.mb: float | None = None
+    mb: float | None = None  # without psutil it stays None
 
     def __enter__(self) -> Self:
-        self._before = self._highest = process_memory()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._before = process_memory()
+        self._highest = self._before or 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
         if self._before is not None:
             self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._before is None or self._highest is None:
-            return
-        self._done.set()
-        self._thread.join()
-        self._sample()
-        self.mb = round(self._highest - self._before, 1)
-
-    def _watch(self) -> None:
-        while not self._done.wait(self._every):
-            self._sample()
+        if self._before is not None:
+            self._done.set()
+            self._thread.join()
+            self.mb = round(max(self._highest, process_memory() or 0.0) - self._before, 1)
 
     def _sample(self) -> None:
-        now = process_memory()
-        if now is not None and self._highest is not None:
-            self._highest = max(self._highest, now)
+        while not self._done.wait(SAMPLE_SECONDS):
+            self._highest = max(self._highest, process_memory() or 0.0)
 
 
 def trim_heap() -> None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from axonad.bench.engines.worker import Worker
-from axonad.bench.evaluation import error_row, failed_row
+from axonad.bench.evaluation import failed_row
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job
 from axonad.bench.machine import cores
 from axonad.bench.row import Row
-from axonad.bench.sources import SeriesRef, load
+from axonad.bench.sources import load
 from axonad.errors import ConfigError, MissingDependencyError
 
 ATTEMPTS = 3  # lost machines after which a job is given up, or actors that fail to start
@@ -105,12 +105,15 @@ class ActorPool:
         while self.queue and self.idle:
             job = self.queue.popleft()
             try:
-                series = self._put(job.series)
+                if job.series.name not in self.store:
+                    self.store[job.series.name] = self.ray.put(load(job.series))
             except Exception as error:  # fails this job only
-                yield error_row(job, error)
+                reason = f"{type(error).__name__}: {error}"
+                yield failed_row(job, status="failed", reason=reason)
                 continue
             actor = self.idle.pop()
-            self.running[actor.run_job.remote(job, series)] = (actor, job)
+            answer = actor.run_job.remote(job, self.store[job.series.name])
+            self.running[answer] = (actor, job)
 
     def _collect(self) -> Iterator[Row]:
         """Wait for one answer: an actor that has started, a row, or the loss of a machine."""
@@ -155,19 +158,14 @@ class ActorPool:
             row = failed_row(job, status="failed", reason=reason)
         else:
             self.idle.append(actor)
-        self._release(job.series)
+        self._release(job.series.name)
         yield row
 
-    def _put(self, series: SeriesRef) -> Any:
-        if series.name not in self.store:
-            self.store[series.name] = self.ray.put(load(series))
-        return self.store[series.name]
-
-    def _release(self, series: SeriesRef) -> None:
+    def _release(self, name: str) -> None:
         """Drop a series from the object store if no remaining job needs it."""
         pending = [*self.queue, *(job for _, job in self.running.values())]
-        if all(job.series.name != series.name for job in pending):
-            self.store.pop(series.name, None)
+        if all(job.series.name != name for job in pending):
+            self.store.pop(name, None)
 
 
 class Actor:

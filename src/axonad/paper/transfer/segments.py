@@ -80,7 +80,21 @@ def summarise_segments(
     for ref in refs:
         row = known.get(segment_key(role, ref))
         if row is None:
-            row = _summarise(role, ref)
+            values = load_training(ref)
+            content = np.ascontiguousarray(values, dtype="<f8").tobytes()
+            row = SegmentRow(
+                key=segment_key(role, ref),
+                role=role,
+                dataset=ref.dataset,
+                series=ref.name,
+                split=ref.split,
+                steps=len(values),
+                channels=values.shape[1],
+                fingerprint=hashlib.sha256(content).hexdigest()[:16],
+                features=summary_features(values),
+                version=__version__,
+                commit=commit(),
+            )
             segments.append(row)
         yield row
 
@@ -120,21 +134,3 @@ def compare_segments(rows: Sequence[SegmentRow]) -> list[tuple[str, Transfer]]:
 def read_segments(folder: Path) -> list[SegmentRow]:
     """Return the segments in a folder."""
     return Segments(folder).read()
-
-
-def _summarise(role: str, ref: SeriesRef) -> SegmentRow:
-    values = load_training(ref)
-    digest = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    return SegmentRow(
-        key=segment_key(role, ref),
-        role=role,
-        dataset=ref.dataset,
-        series=ref.name,
-        split=ref.split,
-        steps=len(values),
-        channels=values.shape[1],
-        fingerprint=digest.hexdigest()[:16],
-        features=summary_features(values),
-        version=__version__,
-        commit=commit(),
-    )
