@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from axonad.bench import detection, sources
+from axonad.bench import sources
 from axonad.bench.suite import read_suite
 from axonad.metrics import evaluate
 
@@ -26,7 +26,7 @@ def main(data: str, name: str) -> None:
     found = []
     for job in jobs:
         series = sources.load(job.series)
-        detector = detection.make(job, device="cpu")
+        detector = job.make_detector(device="cpu")
         steps, labels = series.train_steps, series.labels
         detector.fit(series.values[:steps])
         scores = detector.decision_function(series.values)

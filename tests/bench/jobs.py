@@ -6,9 +6,10 @@ import textwrap
 from dataclasses import replace
 
 import numpy as np
+import psutil
 
 from axonad.bench.job import Job, Protocol
-from axonad.bench.row import METRIC_NAMES, VOLATILE, Row
+from axonad.bench.row import METRIC_NAMES, Row
 from axonad.bench.sources import SeriesRef
 from axonad.registry import make_detector
 
@@ -42,6 +43,19 @@ def make_job(**changes):
     return replace(job, **changes)
 
 
+LONG = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
+"""A job that does not finish within any test."""
+
+
+def worker_processes():
+    """Return the worker processes of this process, those of a local Ray cluster included."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if "axonad.bench.engines.worker" in str(child.cmdline())
+    ]
+
+
 def make_row(**changes):
     values = {
         "key": "0123456789abcdef", "suite": "little", "dataset": "telemetry",
@@ -56,10 +70,12 @@ def make_row(**changes):
 
 
 def steady(rows):
-    """Return what two runs of the same jobs must agree in, by job."""
+    """Return by job the columns that are equal in two runs of the same jobs on one machine."""
+    volatile = (
+        "fit_seconds", "score_seconds", "memory_mb", "device_memory_mb", "finished", "commit",
+    )  # fmt: skip
     return {
-        row.key: {k: v for k, v in row.to_record().items() if k not in (*VOLATILE, "commit")}
-        for row in rows
+        row.key: {k: v for k, v in row.to_record().items() if k not in volatile} for row in rows
     }
 
 

@@ -34,7 +34,7 @@ def test_a_record_gives_the_row_back(changes):
         ({"fit_seconds": None}, "lacks its cost"),
     ],
 )
-def test_a_row_that_tells_no_whole_story_is_refused(changes, message):
+def test_an_incomplete_or_invalid_row_is_refused(changes, message):
     with pytest.raises(InputError, match=message):
         make_row(**changes)
 

@@ -4,7 +4,7 @@ import pytest
 
 from axonad.bench.suite import known_suites, read_suite
 from axonad.errors import AxonADError, ConfigError, FileError, UnknownNameError
-from tests.bench.jobs import SUITE, make_job, write_series, write_suite
+from tests.bench.jobs import SUITE, write_series, write_suite
 from tests.conftest import ROOT
 
 FILES = SUITE.replace('source = "telemetry"\n    steps = 2000', 'source = "files"\n    path = "x"')
@@ -48,20 +48,6 @@ def test_a_detector_may_have_other_parameters_on_some_series(tmp_path):
     write_suite(tmp_path, text + "\non.-2 = { epoch = 3 }\n")
     with pytest.raises(ConfigError, match="epoch"):
         read_suite(path).jobs()
-
-
-def test_a_job_is_named_by_what_decides_its_row(tmp_path):
-    path = write_suite(tmp_path)
-    first = read_suite(path).jobs()[0]
-    assert read_suite(path).jobs()[0].key == first.key
-    write_suite(tmp_path, SUITE.replace("window = 20", "window = 30"))
-    rejudged = read_suite(path).jobs()[0]
-    assert rejudged.key != first.key
-    assert rejudged.fit_key == first.fit_key, "the scores are the same"
-    write_suite(tmp_path, SUITE.replace("epochs = 1", "epochs = 2"))
-    assert read_suite(path).jobs()[0].fit_key != first.fit_key
-    write_suite(tmp_path, SUITE.replace("epochs = 1", 'epochs = 1, device = "cpu"'))
-    assert read_suite(path).jobs()[0].key == first.key, "where it runs does not count"
 
 
 def test_files_are_split_and_found(tmp_path, monkeypatch):
@@ -169,11 +155,3 @@ def test_every_suite_of_the_repository_can_be_read(monkeypatch):
         assert suite.name == name
         if data is None:
             assert suite.jobs(seeds=[1])
-
-
-def test_a_parameter_that_came_later_leaves_jobs_as_they_were():
-    made = make_job(detector="RandomScore", params={"seed": 1})
-    neutral = make_job(detector="RandomScore", params={"seed": 1, "epoch_windows": None})
-    other = make_job(detector="RandomScore", params={"seed": 1, "epoch_windows": 8192})
-    assert made.key == neutral.key != other.key
-    assert made.fit_key == neutral.fit_key != other.fit_key

@@ -1,1 +1,1 @@
-"""Benchmarks: suites → jobs → rows, on one machine or many."""
+"""Benchmarks: a suite lists jobs, an engine runs them, every job becomes one row of a CSV file."""

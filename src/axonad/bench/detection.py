@@ -1,6 +1,6 @@
-"""A detection: the scores a detector gave and what they cost, before anybody judges them.
+"""A detection: a detector's scores on one series and their cost, before any metric is computed.
 
-Kept on disk (``--keep-scores``), it lets metrics be computed again without another fit.
+Saved to disk (``--keep-scores``), it lets metrics be computed again without another fit.
 """
 
 from __future__ import annotations
@@ -8,28 +8,21 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad import __version__, modelfile
+from axonad.bench import machine
 from axonad.bench.job import Job
-from axonad.bench.machine import (
-    PeakMemory,
-    commit,
-    describe_device,
-    device_memory,
-    packages,
-    reset_device_memory,
-)
-from axonad.bench.sources import Subject
+from axonad.bench.sources import LoadedSeries
 from axonad.data.frames import Matrix
 from axonad.detector import Detector
-from axonad.errors import ConfigError, FileError
+from axonad.errors import FileError
 
 KIND = "axonad-detection"
 FORMAT = 1
+FILES = ("detection.json", "scores.safetensors")
 Scores = NDArray[np.float64]
 
 
@@ -55,38 +48,31 @@ class Detection:
     commit: str
 
 
-def detect(job: Job, subject: Subject, *, device: str | None = None) -> Detection:
+def detect(job: Job, series: LoadedSeries, *, device: str | None = None) -> Detection:
     """Fit the job's detector and score its series."""
-    detector = make(job, device=device)
-    place = _place(detector)
-    reset_device_memory(place)
-    with PeakMemory() as memory:
+    detector = job.make_detector(device=device)
+    used = _device(detector)
+    machine.reset_device_memory(used)
+    with machine.PeakMemory() as memory:
         started = time.perf_counter()
-        detector.fit(training_part(job, subject))
+        detector.fit(training_rows(job, series))
         seconds = time.perf_counter() - started
-        found = score(job, subject, detector, fit_seconds=seconds)
-    return replace(found, memory_mb=memory.mb, device_memory_mb=device_memory(place))
+        detection = score(series, detector, fit_seconds=seconds)
+    device_memory = machine.device_memory(used)
+    return replace(detection, memory_mb=memory.mb, device_memory_mb=device_memory)
 
 
-def make(job: Job, *, device: str | None) -> Detector:
-    """Return the job's detector, unfitted; refuse one that its protocol does not allow."""
-    detector = job.make(device=device)
-    if job.protocol.name == "causal" and not detector.is_causal:
-        raise ConfigError(f"{detector!r} is not causal; run it under protocol parity")
-    return detector
-
-
-def training_part(job: Job, subject: Subject) -> Matrix:
-    """Return what the job's detector learns from."""
+def training_rows(job: Job, series: LoadedSeries) -> Matrix:
+    """Return the rows the job's detector is fitted on."""
     if job.trained_on == "series":
-        return subject.values[subject.scored_from :]
-    return subject.values[: subject.train_steps]
+        return series.values[series.scored_from :]
+    return series.values[: series.train_steps]
 
 
-def score(job: Job, subject: Subject, detector: Detector, *, fit_seconds: float) -> Detection:
-    """Score the job's series with its fitted detector."""
+def score(series: LoadedSeries, detector: Detector, *, fit_seconds: float) -> Detection:
+    """Score a series with a fitted detector; memory is not measured."""
     started = time.perf_counter()
-    found = detector.explain(subject.values[subject.scored_from :], blame=False)
+    found = detector.explain(series.values[series.scored_from :], blame=False)
     seconds = time.perf_counter() - started
     return Detection(
         scores=found.scores,
@@ -99,49 +85,36 @@ def score(job: Job, subject: Subject, detector: Detector, *, fit_seconds: float)
         score_seconds=round(seconds, 4),
         memory_mb=None,
         device_memory_mb=None,
-        device=describe_device(_place(detector)),
+        device=machine.describe_device(_device(detector)),
         threads=_threads(detector),
-        packages=packages(),
-        fingerprint=subject.fingerprint,
+        packages=machine.packages(),
+        fingerprint=series.fingerprint,
         version=__version__,
-        commit=commit(),
+        commit=machine.commit(),
     )
 
 
 def save(detection: Detection, folder: Path) -> None:
-    """Write a detection into a folder of its own."""
-    values: dict[str, Any] = {
-        name: getattr(detection, name)
-        for name in Detection.__dataclass_fields__
-        if name not in ("scores", "parts")
-    }
-    arrays = {"scores": detection.scores}
-    arrays |= {f"part.{name}": part for name, part in detection.parts.items()}
-    modelfile.write(
-        folder,
-        names=_files(),
-        document={"kind": KIND, "format": FORMAT, "detection": values},
-        arrays=arrays,
-        overwrite=True,
-    )
+    """Write a detection into a folder of its own, replacing an earlier one."""
+    fields = dict(vars(detection))
+    arrays = {"scores": fields.pop("scores")}
+    arrays |= {f"part.{name}": part for name, part in fields.pop("parts").items()}
+    document = {"kind": KIND, "format": FORMAT, "detection": fields}
+    modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=True)
 
 
 def read(folder: Path) -> Detection | None:
-    """Return the detection kept in a folder, or None where there is no whole one."""
+    """Return the detection saved in a folder; None if it is missing, damaged or of other fields."""
     try:
-        document, arrays = modelfile.read(folder, names=_files(), kind=KIND, newest=FORMAT)
+        document, arrays = modelfile.read(folder, names=FILES, kind=KIND, newest=FORMAT)
         parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}
         return Detection(scores=arrays["scores"], parts=parts, **document["detection"])
-    except (FileError, KeyError, TypeError):  # none, a damaged one, or one of another version
+    except (FileError, KeyError, TypeError):
         return None
 
 
-def _files() -> tuple[str, str]:
-    return "detection.json", "scores.safetensors"
-
-
-def _place(detector: Detector) -> str:
-    """Return the device a detector will run on."""
+def _device(detector: Detector) -> str:
+    """Return the device a detector runs on; those without a ``device`` parameter use the CPU."""
     wanted = getattr(detector, "device", None)
     if wanted is None:
         return "cpu"

@@ -1,61 +1,52 @@
-"""``execute(job) -> Row``: runs anywhere, never raises for what a job did wrong."""
+"""``execute(job) -> Row``: run one job in this process; a failure becomes a row as well."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from axonad.bench import detection
+from axonad.bench import detection, sources
+from axonad.bench.evaluation import error_row, evaluate_detection
 from axonad.bench.job import Job
-from axonad.bench.judge import failure, judge
 from axonad.bench.row import Row
-from axonad.bench.sources import Subject, load
-from axonad.errors import FileError, is_out_of_memory
+from axonad.bench.sources import LoadedSeries
+from axonad.errors import FileError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Where and within what limits jobs run; none of it changes a score.
+    """Where jobs run and within which limits; nothing here changes a score."""
 
-    Parameters
-    ----------
-    device
-        For detectors that have the choice; None leaves each its own.
-    scores
-        Folder in which scores are kept, and looked for before fitting; None keeps none.
-    time_limit, memory_limit
-        Seconds and MiB a job may take; None for no limit.
+    device: str | None = None  # of detectors with such a parameter; None keeps each detector's own
+    scores: str | None = None  # folder in which scores are saved, and looked for before fitting
+    time_limit: float | None = None  # seconds per job
+    memory_limit: float | None = None  # MiB per job
+
+
+def execute(job: Job, setting: Setting | None = None, *, series: LoadedSeries | None = None) -> Row:
+    """Return the row of a job: its metrics and cost, or a failure status and the reason.
+
+    ``series`` is the job's series if the caller has already loaded it.
     """
-
-    device: str | None = None
-    scores: str | None = None
-    time_limit: float | None = None
-    memory_limit: float | None = None
-
-
-def execute(job: Job, setting: Setting | None = None, *, subject: Subject | None = None) -> Row:
-    """Return the row of a job: metrics and cost, or a status and the reason why there are none."""
     setting = setting or Setting()
     try:
-        subject = subject or load(job.series)
-        found, note = _detection(job, subject, setting)
-        return judge(job, subject, found, note=note)
-    except Exception as error:  # any failure of a job is a result, with its reason
-        status = "memory" if is_out_of_memory(error) else "failed"
-        return failure(job, status=status, reason=f"{type(error).__name__}: {error}")
+        series = series or sources.load(job.series)
+        found, note = _detection(job, series, setting)
+        return evaluate_detection(job, series, found, note=note)
+    except Exception as error:  # whatever a detector or a file raises is this job's result
+        return error_row(job, error)
 
 
-def _detection(job: Job, subject: Subject, setting: Setting) -> tuple[detection.Detection, str]:
-    """Return kept scores of the same fit on the same content, or new ones; and what went wrong."""
+def _detection(job: Job, series: LoadedSeries, setting: Setting) -> tuple[detection.Detection, str]:
+    """Return saved scores of the same fit on the same data, or new ones; and a note for the row."""
     folder = None if setting.scores is None else Path(setting.scores) / job.fit_key
-    kept = None if folder is None else detection.read(folder)
-    if kept is not None and kept.fingerprint == subject.fingerprint:
-        return kept, ""
-    found = detection.detect(job, subject, device=setting.device)
-    if folder is None:
-        return found, ""
+    saved = None if folder is None else detection.read(folder)
+    if saved is not None and saved.fingerprint == series.fingerprint:
+        return saved, ""
+    found = detection.detect(job, series, device=setting.device)
     try:
-        detection.save(found, folder)
-    except (FileError, ValueError) as error:  # the result stands without its file
-        return found, f"scores could not be kept: {error}"
+        if folder is not None:
+            detection.save(found, folder)
+    except (FileError, ValueError) as error:  # the metrics are valid without the file
+        return found, f"scores could not be saved: {error}"
     return found, ""

@@ -18,46 +18,37 @@ from axonad.errors import ConfigError
 from axonad.metrics.vus_window import DEFAULT_RULE, choose_window
 from axonad.registry import make_detector
 
-UNIMPORTANT = ("device", "verbose")
-"""Parameters that say how a job runs, not what it is."""
+EXECUTION_PARAMS = ("device", "verbose")
+"""Parameters that say how a job runs and leave its scores alone."""
 
-NEUTRAL = {"epoch_windows": None}
-"""Parameters that came after rows were made, and the value with which all is as it was."""
+ADDED_LATER = {"epoch_windows": None}
+"""Parameters added after rows were committed, with the value that keeps the earlier behaviour."""
 
 
-def important(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that decide what a job is, in the form JSON gives."""
-    kept = {
+def scoring_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that decide a job's scores, as JSON would give them back."""
+    deciding = {
         name: value
         for name, value in params.items()
-        if name not in UNIMPORTANT and not (name in NEUTRAL and value == NEUTRAL[name])
+        if name not in EXECUTION_PARAMS and not (name in ADDED_LATER and value == ADDED_LATER[name])
     }
-    plain: dict[str, Any] = json.loads(json.dumps(kept, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(deciding, default=str))
     return plain
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """How detectors are run and judged; every figure names it.
+    """How detectors are run and evaluated; every published number names its protocol.
 
-    **parity** follows the published runs: each detector's ``parity`` parameters, fitted on what
-    TSB-AD fits it on. **causal** uses nothing behind a window: each detector's own defaults,
-    always fitted on the training prefix.
-
-    Parameters
-    ----------
-    name
-        ``"parity"`` or ``"causal"``.
-    scaling, align
-        Set for every detector that has such a parameter; None leaves the detector's choice.
-    window
-        The VUS window: a number of steps, or a rule that reads it from the first channel.
+    **parity** follows the published experiments: each detector's ``parity`` parameters, fitted on
+    the rows TSB-AD fits it on. **causal** uses no value after the scored window: each detector's
+    own defaults, always fitted on the training prefix.
     """
 
     name: str
-    scaling: str | None = None
-    align: str | None = None
-    window: int | str = DEFAULT_RULE
+    scaling: str | None = None  # of every detector with such a parameter; None keeps its own
+    align: str | None = None  # likewise
+    window: int | str = DEFAULT_RULE  # VUS window: steps, or a rule that reads the first channel
 
     def __post_init__(self) -> None:
         check_choice("protocol", self.name, PROTOCOLS)
@@ -67,7 +58,7 @@ class Protocol:
             check_choice("align", self.align, ALIGNMENTS)
         if self.name == "causal" and self.scaling == "array":
             raise ConfigError("scaling 'array' looks into the future; use it with protocol parity")
-        choose_window(self.window, channel=[0.0, 1.0, 0.0, 1.0])
+        choose_window(self.window, channel=[0.0, 1.0, 0.0, 1.0])  # raises for an unknown rule
 
     def settings(self, cls: type[Detector]) -> dict[str, Any]:
         """Return the parameters this protocol sets for a detector."""
@@ -79,10 +70,10 @@ class Protocol:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What to run. Small: the series is named, not carried.
+    """One unit of work of a suite; small, because it refers to its series without holding it.
 
-    ``params`` are the detector's parameters, all of them; ``trained_on`` says whether it learns
-    from the training ``"prefix"`` or from the very ``"series"`` it scores.
+    ``params`` are all parameters of the detector; ``trained_on`` says whether it is fitted on the
+    training ``"prefix"`` or on the very ``"series"`` it scores.
     """
 
     suite: str
@@ -96,32 +87,32 @@ class Job:
 
     @property
     def key(self) -> str:
-        """A short hash of everything that decides the row; where it runs does not count."""
+        """A short hash of everything that decides the row; where the job runs does not matter."""
         return self._digest(self.label, asdict(self.protocol))
 
     @property
     def fit_key(self) -> str:
-        """As ``key``, for the scores: how they are judged and called does not count."""
+        """A short hash of everything that decides the scores; label and VUS window do not."""
         return self._digest(self.detector, asdict(replace(self.protocol, window=DEFAULT_RULE)))
 
-    def make(self, *, device: str | None = None) -> Detector:
-        """Return the detector of this job, unfitted."""
+    def make_detector(self, *, device: str | None = None) -> Detector:
+        """Return the job's detector, unfitted; refuse one that its protocol does not allow."""
         params = dict(self.params)
         if "verbose" in params:
             params["verbose"] = False
         if device is not None and "device" in params:
             params["device"] = device
-        return make_detector(self.detector, **params)
-
-    def decisive(self) -> dict[str, Any]:
-        """Return the parameters that decide the scores, as JSON would give them back."""
-        return important(self.params)
+        detector = make_detector(self.detector, **params)
+        if self.protocol.name == "causal" and not detector.is_causal:
+            raise ConfigError(f"{detector!r} is not causal; run it under protocol parity")
+        return detector
 
     def _digest(self, label: str, protocol: Mapping[str, Any]) -> str:
+        # Committed rows carry these keys: neither the order nor the content may change.
         series = [self.series.source, self.series.name, sorted(self.series.options.items())]
-        story = [
-            self.suite, series, self.detector, label, self.decisive(), self.seed,
+        identity = [
+            self.suite, series, self.detector, label, scoring_params(self.params), self.seed,
             protocol, self.trained_on,
         ]  # fmt: skip
-        text = json.dumps(story, sort_keys=True, default=str)
+        text = json.dumps(identity, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

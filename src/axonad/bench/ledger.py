@@ -1,7 +1,7 @@
-"""A table on disk that only grows: one line per entry, on the disk before the next is made.
+"""An append-only CSV file: one line per entry, flushed to disk before the next entry is made.
 
-A run that was killed leaves at most a torn last line, which the next run removes; that entry is
-then made again. Nothing else is rewritten. One run at a time may write into a folder.
+A killed process leaves at most one incomplete last line. The next run removes it and makes that
+entry again; no other line is ever rewritten. A lock lets one process write to a folder at a time.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from axonad.errors import FileError, InputError
@@ -20,35 +18,35 @@ from axonad.errors import FileError, InputError
 LOCK_NAME = ".lock"
 
 
-class Entry(Protocol):
-    """What a ledger holds: something with a key, and flat columns."""
+class _Entry(Protocol):
+    """One line of a ledger; a later line with the same key replaces it."""
 
     @property
-    def key(self) -> str:
-        """What it is an entry for; the last entry of a key is the one that counts."""
-        ...
+    def key(self) -> str: ...
 
-    def to_record(self) -> dict[str, Any]:
-        """Return its columns, in order."""
-        ...
+    def to_record(self) -> dict[str, Any]: ...
 
-
-E = TypeVar("E", bound=Entry)
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self: ...
 
 
-class Ledger(ABC, Generic[E]):
-    """A folder with a growing CSV file, open for one run. Use as a context manager."""
+E = TypeVar("E", bound=_Entry)
 
+
+class Ledger(Generic[E]):
+    """A folder with an append-only CSV file; a context manager that locks the folder.
+
+    ``rows`` holds the entries on disk when the ledger was opened, then those appended.
+    """
+
+    entry: type[E]
     file_name: str
     columns: tuple[str, ...]
+    written_by: str  # the command named when the file is missing
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.path = self.folder / self.file_name
-
-    @abstractmethod
-    def parse(self, record: Mapping[str, Any]) -> E:
-        """Return the entry of a line."""
 
     def __enter__(self) -> Self:
         try:
@@ -57,9 +55,11 @@ class Ledger(ABC, Generic[E]):
         except OSError as error:
             raise FileError(f"cannot write to {self.folder}: {error.strerror}") from None
         try:
-            _take(self._lock, self.folder)
-            self.rows = self.read() if self._has_heading() else []
-            drop_torn_line(self.path)  # read first: a file of another kind is not ours to cut
+            _lock_folder(self._lock, self.folder)
+            content = self.path.read_bytes() if self.path.exists() else b""
+            is_empty = _format_line(self.columns).encode().startswith(content)
+            self.rows = [] if is_empty else self.read()
+            drop_incomplete_line(self.path)  # after reading, which refuses a file of other columns
             self._file = self.path.open("a", newline="", encoding="utf-8")
             if self.path.stat().st_size == 0:
                 self._write(self.columns)
@@ -68,41 +68,29 @@ class Ledger(ABC, Generic[E]):
             raise
         return self
 
-    def _has_heading(self) -> bool:
-        """Say whether there is more in the file than nothing or our heading, torn."""
-        if not self.path.exists():
-            return False
-        with self.path.open("rb") as file:
-            first = file.readline()
-        ours = _line(self.columns).encode()
-        return first == ours or not ours.startswith(first)
-
     def append(self, row: E) -> None:
-        """Write an entry; it is on the disk when this returns."""
-        self._write([_text(value) for value in row.to_record().values()])
+        """Write an entry; it is on disk when this returns."""
+        self._write([_format_value(value) for value in row.to_record().values()])
         self.rows.append(row)
 
     def read(self) -> list[E]:
-        """Return the entries on the disk, every key's last."""
-        return self.entries(read_csv(self.path, self.columns), self.path)
+        """Return the entries on disk, the last one of every key."""
+        if not self.path.is_file():
+            raise FileError(f"{self.path} does not exist; expected what `{self.written_by}` wrote")
+        return self.parse_all(read_csv(self.path, self.columns), self.path)
 
-    def entries(self, records: Iterable[Mapping[str, Any]], path: Path) -> list[E]:
-        """Return the entries of records, every key's last; say where one does not fit."""
+    def parse_all(self, records: Iterable[Mapping[str, Any]], path: Path) -> list[E]:
+        """Return the entries of records, the last one of every key; name a line that is invalid."""
         found: dict[str, E] = {}
         for number, record in enumerate(records, 1):
             try:
-                entry = self.parse(record)
+                entry = self.entry.from_record(record)
             except (InputError, ValueError) as error:
                 raise InputError(f"{path}, row {number}: {error}") from None
             found[entry.key] = entry
         return list(found.values())
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             self._file.close()
             self._finish()
@@ -110,35 +98,38 @@ class Ledger(ABC, Generic[E]):
             os.close(self._lock)
 
     def _finish(self) -> None:
-        """Do what is left to do when all entries of a run are written."""
+        """Hook: called after the last entry, while the folder is still locked."""
 
     def _write(self, values: Iterable[str]) -> None:
-        self._file.write(_line(values))
+        self._file.write(_format_line(values))
         self._file.flush()
         os.fsync(self._file.fileno())
 
 
 def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the whole lines of a table; refuse one with other columns."""
+    """Return the complete lines of a CSV file; refuse a file with other columns."""
     csv.field_size_limit(2**24)
+    foreign = InputError(
+        f"{path} is not a table of rows of this version of axonad: its columns differ; "
+        "choose another folder"
+    )
     try:
-        whole = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise _foreign(path) from None
-    whole = whole[: whole.rfind("\n") + 1]  # a run that was killed leaves a torn last line
-    with io.StringIO(whole, newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != columns:
-            raise _foreign(path)
-        records = [dict(record) for record in reader]
+        raise foreign from None
+    text = text[: text.rfind("\n") + 1]  # a killed process may leave an incomplete last line
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    if tuple(reader.fieldnames or ()) != columns:
+        raise foreign
+    records = [dict(record) for record in reader]
     for number, record in enumerate(records, 1):
-        if None in record or None in record.values():  # as the reader marks them
+        if None in record or None in record.values():  # DictReader's marks for extra and missing
             raise InputError(f"{path}, row {number}: it has more or fewer fields than the heading")
     return records
 
 
-def drop_torn_line(path: Path) -> None:
-    """Cut off a last line that a killed run did not finish."""
+def drop_incomplete_line(path: Path) -> None:
+    """Cut off a last line without a line end, which a killed process left behind."""
     if not path.exists():
         return
     with path.open("rb+") as file:
@@ -147,29 +138,22 @@ def drop_torn_line(path: Path) -> None:
             file.truncate(data.rfind(b"\n") + 1)
 
 
-def _line(values: Iterable[str]) -> str:
+def _format_line(values: Iterable[str]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(values)
     return line.getvalue()
 
 
-def _foreign(path: Path) -> InputError:
-    return InputError(
-        f"{path} is not a table of rows of this version of axonad: its columns differ; "
-        "choose another folder"
-    )
-
-
-def _text(value: Any) -> str:
-    """Write a value so that reading gives it back; ``repr`` of a float is its shortest form."""
+def _format_value(value: Any) -> str:
+    """Return the text of a value; ``repr`` gives the shortest text that reads as the same float."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def _take(lock: int, folder: Path) -> None:
-    """Take the folder for this run; the system frees it when the process ends, however it does."""
+def _lock_folder(lock: int, folder: Path) -> None:
+    """Lock the folder for this process; the system releases it however the process ends."""
     try:
         import fcntl
-    except ImportError:  # no such locks on this system
+    except ImportError:  # Windows has no such locks
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

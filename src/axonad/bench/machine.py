@@ -1,4 +1,4 @@
-"""The machine a job ran on: what it is, which versions, how much memory a job took."""
+"""The machine a job runs on: cores, versions, devices, and how much memory the job used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 PACKAGES = ("numpy", "torch", "scikit-learn")
@@ -20,20 +19,21 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS",
 )  # fmt: skip
 MIB = 2**20
+SAMPLE_SECONDS = 0.02  # between two readings of PeakMemory
 
 
 def cores() -> int:
-    """Return how many processor cores this process may use."""
+    """Return how many CPU cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Return the variables that make numerical libraries use so many threads.
+    """Return the environment variables that limit numerical libraries to ``threads`` threads.
 
-    Threads that wait sleep, unless the caller's environment says otherwise: on a busy machine those
-    that spin keep each other from working, and a fit takes ten times as long.
+    OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is already set: on a busy machine
+    spinning threads keep each other from working, and a fit takes ten times as long.
     """
     waiting = os.environ.get("OMP_WAIT_POLICY", "passive")
     return dict.fromkeys(THREAD_VARIABLES, str(threads)) | {"OMP_WAIT_POLICY": waiting}
@@ -41,47 +41,50 @@ def thread_environment(threads: int) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def commit() -> str:
-    """Return the commit of the checkout this package runs from, ``+`` if changed; else nothing.
+    """Return the git commit this package runs from, with ``+`` if ``src`` has changes.
 
-    The variable AXONAD_COMMIT speaks for a copy that has no history with it.
+    Empty outside a git checkout. The variable AXONAD_COMMIT names the commit of a copy without one.
     """
     if "AXONAD_COMMIT" in os.environ:
         return os.environ["AXONAD_COMMIT"]
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():
         return ""
-    words = ["git", "-C", str(root)]
     try:
-        head = _run([*words, "rev-parse", "--short=10", "HEAD"])
-        changed = _run([*words, "status", "--porcelain", "--", "src"])
+        head = _git(root, "rev-parse", "--short=10", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--", "src")
     except (OSError, subprocess.SubprocessError):
         return ""
     return head + ("+" if changed else "")
 
 
+def _git(root: Path, *words: str) -> str:
+    command = ["git", "-C", str(root), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
 @lru_cache(maxsize=1)
 def packages() -> str:
-    """Return the versions that decide numbers: Python, numpy, torch, scikit-learn."""
+    """Return the versions on which numbers depend: Python, numpy, torch, scikit-learn."""
     found = [f"python {platform.python_version()}"]
     for name in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
     return ", ".join(found)
 
 
-def describe_device(kind: str) -> str:
-    """Return what ran: the graphics card's name, or the kind of processor and its cores."""
-    if kind.startswith("cuda"):
+def describe_device(device: str) -> str:
+    """Return the GPU's name, or the CPU's architecture and number of cores."""
+    if device.startswith("cuda"):
         import torch
 
-        return f"{kind}: {torch.cuda.get_device_name(kind)}"
-    return f"{kind}: {platform.machine()}, {cores()} cores"
+        return f"{device}: {torch.cuda.get_device_name(device)}"
+    return f"{device}: {platform.machine()}, {cores()} cores"
 
 
 def process_memory(pid: int | None = None) -> float | None:
-    """Return the resident memory of a process in MiB, or None where it cannot be known."""
+    """Return the resident memory of a process in MiB; None if it is gone or psutil is missing."""
     try:
         import psutil
     except ImportError:
@@ -93,56 +96,38 @@ def process_memory(pid: int | None = None) -> float | None:
 
 
 class PeakMemory:
-    """Samples this process's memory while the body runs; ``mb`` is how far it rose."""
+    """Measures how far this process's memory rises inside a ``with`` block: ``mb``, in MiB."""
 
-    def __init__(self, *, every: float = 0.02) -> None:
-        self._every = every
-        self._done = threading.Event()
-        self.mb: float | None = None
+    mb: float | None = None  # without psutil it stays None
 
     def __enter__(self) -> Self:
-        self._before = self._highest = process_memory()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._before = process_memory()
+        self._highest = self._before or 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
         if self._before is not None:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._before is None or self._highest is None:
-            return
-        self._done.set()
-        self._thread.join()
-        self._sample()
-        self.mb = round(self._highest - self._before, 1)
-
-    def _watch(self) -> None:
-        while not self._done.wait(self._every):
-            self._sample()
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            self._done.set()
+            self._thread.join()
+            self.mb = round(max(self._highest, process_memory() or 0.0) - self._before, 1)
 
     def _sample(self) -> None:
-        now = process_memory()
-        if now is not None and self._highest is not None:
-            self._highest = max(self._highest, now)
+        while not self._done.wait(SAMPLE_SECONDS):
+            self._highest = max(self._highest, process_memory() or 0.0)
 
 
-def give_back_memory() -> None:
-    """Hand freed memory back to the system, where the C library can, so that it counts as free."""
+def trim_heap() -> None:
+    """Return freed heap memory to the operating system, where the C library supports it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _run(words: list[str]) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
-    return done.stdout.strip()
-
-
 def reset_device_memory(device: Any) -> None:
-    """Begin to count a graphics card's memory from here."""
+    """Reset the peak that ``device_memory`` reports."""
     if str(device).startswith("cuda"):
         import torch
 
@@ -150,7 +135,7 @@ def reset_device_memory(device: Any) -> None:
 
 
 def device_memory(device: Any) -> float | None:
-    """Return the most memory this process held on a graphics card in MiB; None on a processor."""
+    """Return the peak GPU memory this process allocated, in MiB; None for a CPU."""
     if not str(device).startswith("cuda"):
         return None
     import torch

@@ -1,8 +1,8 @@
-"""Rows on disk: a CSV file that only grows (``bench/ledger.py``), and the same as Parquet."""
+"""Rows on disk: an append-only CSV file (``bench/ledger.py``) and a Parquet copy of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,12 @@ CSV_NAME, PARQUET_NAME = "rows.csv", "rows.parquet"
 
 
 class Results(Ledger[Row]):
-    """A folder of results, open for one run at a time. Use as a context manager."""
+    """A folder of rows, open for one process at a time; a context manager."""
 
+    entry = Row
     file_name = CSV_NAME
     columns = COLUMNS
-
-    def parse(self, record: Mapping[str, Any]) -> Row:
-        """Return the row of a line."""
-        return Row.from_record(record)
+    written_by = "axonad bench run"
 
     def _finish(self) -> None:
         if self.rows:
@@ -30,18 +28,18 @@ class Results(Ledger[Row]):
 
 
 def read_rows(path: str | Path) -> list[Row]:
-    """Return the rows of a CSV or Parquet file, or of a folder of results; every job's last."""
+    """Return the rows of a CSV file, Parquet file or results folder, the last one of every job."""
     path = Path(path)
     if path.is_dir():
         path = path / CSV_NAME if (path / CSV_NAME).exists() else path / PARQUET_NAME
     if not path.is_file():
         raise FileError(f"{path} does not exist; expected rows of `axonad bench run`")
     records = _read_parquet(path) if path.suffix == ".parquet" else read_csv(path, COLUMNS)
-    return Results(path.parent).entries(records, path)
+    return Results(path.parent).parse_all(records, path)
 
 
 def write_parquet(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows as typed columns, whole or not at all."""
+    """Write rows as typed columns; an error leaves an existing file untouched."""
     import polars as pl
 
     records = [row.to_record() for row in rows]

@@ -1,8 +1,8 @@
-"""A row: everything there is to say about one job, good or bad.
+"""A row: everything about one finished job, whether it succeeded or failed.
 
-A row is self-describing: what ran on what, under which protocol, what came out, what it cost, and
-which version of the code it was. A failure is a row with a status and a reason; its metrics are
-missing, never zero. Tables and statistics are pure functions of rows.
+A row is self-describing: detector, series, protocol, metrics, cost and version of the code. A
+failure is a row with a status and a reason; its metrics are missing, never zero. Tables and
+statistics are pure functions of rows.
 """
 
 from __future__ import annotations
@@ -21,50 +21,38 @@ from axonad.metrics.registry import SCORE_METRICS
 PROTOCOLS = ("parity", "causal")
 STATUSES = ("ok", "failed", "timeout", "memory")
 METRIC_NAMES: tuple[str, ...] = tuple(SCORE_METRICS)
-VOLATILE = ("fit_seconds", "score_seconds", "memory_mb", "device_memory_mb", "finished")
-"""Fields that differ between two runs of the same job on the same machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one job gave. Numbers that do not exist are None.
-
-    ``label`` is the detector's name in tables, ``params`` all of its parameters, ``split`` the
-    list the series belongs to (``"eval"``, ``"tuning"``), ``trained_on`` the rows it learned
-    from (``"prefix"`` or the whole ``"series"``), ``scaling`` and ``align`` what the detector
-    was told of them (empty where it has no such choice), ``scored_from`` the first step that
-    counts. ``metrics`` holds one value per metric that exists (without an alarm inside the series
-    Affiliation-F1 does not), ``parts`` the VUS-PR of each named part of
-    the score alone and of the score placed at the window's end, ``kinds`` for each kind of
-    planted event what was found of it, ``alarms`` what the detector's own threshold gave.
-    """
+    """The result of one job; missing numbers are None, missing texts empty."""
 
     key: str
     suite: str
     dataset: str
     series: str
-    split: str = ""
+    split: str = ""  # TSB-AD's list that contains the series: "eval" or "tuning"
     fingerprint: str = ""
     steps: int | None = None
     channels: int | None = None
     train_steps: int | None = None
-    scored_from: int | None = None
+    scored_from: int | None = None  # the first step that metrics count
     detector: str
-    label: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    label: str  # the detector's name in tables
+    params: Mapping[str, Any] = field(default_factory=dict)  # all of them
     seed: int
     protocol: str
-    trained_on: str
-    scaling: str = ""
+    trained_on: str  # the training "prefix" or the scored "series"
+    scaling: str = ""  # the detector's parameter of that name, as is align
     align: str = ""
     window_rule: str = ""
     vus_window: int | None = None
     status: str
     reason: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    parts: Mapping[str, float] = field(default_factory=dict)
-    kinds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    alarms: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)  # without those that are undefined
+    parts: Mapping[str, float] = field(default_factory=dict)  # VUS-PR of each part of the score
+    kinds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by kind of fault
+    alarms: Mapping[str, float] = field(default_factory=dict)  # of the detector's own threshold
     fit_seconds: float | None = None
     score_seconds: float | None = None
     memory_mb: float | None = None
@@ -85,53 +73,42 @@ class Row:
         return self.status == "ok"
 
     def value(self, column: str) -> float | None:
-        """Return a metric, a part (``"VUS-PR d_rec"``) or a number field; None if missing."""
-        if column in self.metrics:
-            return self.metrics[column]
+        """Return a metric, a part (``"VUS-PR d_rec"``) or a numeric field; None if missing."""
+        if column in METRIC_NAMES:
+            return self.metrics.get(column)
         if column.startswith("VUS-PR "):
             return self.parts.get(column.removeprefix("VUS-PR "))
-        if column in METRIC_NAMES:
-            return None
         found = getattr(self, column, None)
         return float(found) if isinstance(found, int | float) else None
 
     def to_record(self) -> dict[str, Any]:
-        """Return a flat record: one column per field and metric, nested ones as JSON."""
+        """Return one flat value per column; mappings become JSON."""
         record: dict[str, Any] = {}
         for name in COLUMNS:
-            if name in METRIC_NAMES:
-                record[name] = self.metrics.get(name)
-            elif name in _NESTED:
-                value = getattr(self, name)
-                record[name] = json.dumps(value, sort_keys=True) if value else ""
-            else:
-                record[name] = getattr(self, name)
+            value = self.metrics.get(name) if name in METRIC_NAMES else getattr(self, name)
+            if name in _NESTED:
+                value = json.dumps(value, sort_keys=True) if value else ""
+            record[name] = value
         return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the row of a flat record, typed; refuse one that does not fit the schema."""
+        """Return the row of a flat record, with types restored; refuse an invalid record."""
         unknown = [name for name in record if name not in COLUMNS]
         missing = [name for name in COLUMNS if name not in record]
         if unknown or missing:
             raise InputError(f"row has columns {unknown} too many and {missing} too few")
-        values: dict[str, Any] = {}
-        metrics: dict[str, float] = {}
-        for name in COLUMNS:
-            raw = record[name]
-            if name in METRIC_NAMES:
-                if raw not in (None, ""):
-                    metrics[name] = _number(name, raw, float)
-            else:
-                values[name] = _typed(name, raw)
-        return cls(**values, metrics=metrics)
+        values = {name: _typed(name, record[name]) for name in COLUMNS}
+        metrics = {name: values.pop(name) for name in METRIC_NAMES}
+        return cls(**values, metrics={k: v for k, v in metrics.items() if v is not None})
 
 
-_FIELDS = tuple(f.name for f in dataclasses.fields(Row))
-_HINTS = typing.get_type_hints(Row)
+_HINTS = typing.get_type_hints(Row) | dict.fromkeys(METRIC_NAMES, float)
 _NESTED = ("params", "parts", "kinds", "alarms")
 COLUMNS: tuple[str, ...] = tuple(
-    column for name in _FIELDS for column in (METRIC_NAMES if name == "metrics" else (name,))
+    column
+    for f in dataclasses.fields(Row)
+    for column in (METRIC_NAMES if f.name == "metrics" else (f.name,))
 )
 """The columns of a table of rows, in order."""
 
@@ -145,11 +122,8 @@ def _check(row: Row) -> None:
     for name in ("key", "suite", "dataset", "series", "detector", "label", "version"):
         if not getattr(row, name):
             raise InputError(f"row needs a {name}, got {getattr(row, name)!r}")
-    for name, allowed in (
-        ("protocol", PROTOCOLS),
-        ("status", STATUSES),
-        ("trained_on", ("prefix", "series")),
-    ):
+    choices = {"protocol": PROTOCOLS, "status": STATUSES, "trained_on": ("prefix", "series")}
+    for name, allowed in choices.items():
         if getattr(row, name) not in allowed:
             raise InputError(f"row's {name} must be one of {allowed}, got {getattr(row, name)!r}")
     if row.is_ok:
@@ -165,15 +139,18 @@ def _check(row: Row) -> None:
 
 
 def _typed(name: str, raw: Any) -> Any:
+    """Return the value of a column from CSV text or from Parquet."""
     if name in _NESTED:
         return _mapping(name, raw)
-    hint = _HINTS[name]
-    kinds = typing.get_args(hint) or (hint,)
-    if str in kinds:
+    types = typing.get_args(_HINTS[name]) or (_HINTS[name],)
+    if str in types:
         return "" if raw is None else str(raw)
     if raw in (None, ""):
         return None
-    return _number(name, raw, int if int in kinds else float)
+    try:
+        return int(raw) if int in types else float(raw)
+    except (TypeError, ValueError):
+        raise InputError(f"row's {name} must be a number, got {raw!r}") from None
 
 
 def _mapping(name: str, raw: Any) -> dict[str, Any]:
@@ -184,10 +161,3 @@ def _mapping(name: str, raw: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError(f"row's {name} must be a JSON object, got {raw!r}")
     return found
-
-
-def _number(name: str, raw: Any, kind: type[float]) -> Any:
-    try:
-        return kind(raw)
-    except (TypeError, ValueError):
-        raise InputError(f"row's {name} must be a number, got {raw!r}") from None

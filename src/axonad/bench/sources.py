@@ -1,8 +1,13 @@
-"""Where a suite's series come from: files named in TSB-AD's manner, or a generator.
+"""Where the series of a suite come from: files named as TSB-AD names them, or a generator.
 
-A :class:`SeriesRef` says which series, small enough to travel to a worker; :func:`load` turns it
-into a :class:`Subject`, the series with what a benchmark must know of it. A new source is two
-functions and one line in ``SOURCES``.
+Four types, from reference to data:
+
+- :class:`SeriesRef` names a series; small enough to send to a worker process.
+- :class:`LoadedSeries`, from :func:`load`, is that series in memory: values, labels, training part.
+- :class:`axonad.data.series.Series` is what a reader finds in a file, with or without labels.
+- :class:`axonad.data.telemetry.Telemetry` is what a generator makes, with its planted faults.
+
+A new source is two functions and one line in ``SOURCES``.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,23 +38,24 @@ SPLITS = ("eval", "tuning", "all")
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesRef:
-    """Which series: enough to load it anywhere, and nothing of its content."""
+    """A reference to a series: enough to load it on any machine, without its content."""
 
     source: str
     name: str
     dataset: str
     split: str = ""
-    seed: int | None = None  # a generated series belongs to the seed that made it
-    size: int = 0  # for ordering: long ones first
+    seed: int | None = None  # the seed that generates the series, if it is generated
+    size: int = 0  # longer series are run first
     location: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
-    """A series to be judged on: values, labels, and where training ends.
+class LoadedSeries:
+    """A series in memory, with labels and with its division into training and scored steps.
 
-    Metrics count steps from ``scored_from`` on; ``events`` are the planted faults, where known.
+    The training part is the first ``train_steps`` rows; metrics count steps from ``scored_from``
+    on. ``events`` are the planted faults, where known.
     """
 
     values: NDArray[np.float64]
@@ -60,7 +66,7 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """Return a short hash of values and labels: equal for equal content, anywhere."""
+        """A short hash of values, labels and division; the same on every machine."""
         digest = hashlib.sha256(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
         digest.update(np.ascontiguousarray(self.labels, dtype="i1").tobytes())
         digest.update(f"{self.values.shape} {self.train_steps} {self.scored_from}".encode())
@@ -68,14 +74,14 @@ class Subject:
 
 
 class Source(NamedTuple):
-    """How to list and how to load the series of one kind of data."""
+    """How to list and how to load the series of one source."""
 
     find: Callable[[Mapping[str, Any], Sequence[int]], list[SeriesRef]]
-    load: Callable[[SeriesRef], Subject]
+    load: Callable[[SeriesRef], LoadedSeries]
 
 
 def find(data: Mapping[str, Any], *, seeds: Sequence[int]) -> list[SeriesRef]:
-    """Return the series a suite's ``[data]`` table names, the longest first."""
+    """Return the series that a suite's ``[data]`` table names, the longest first."""
     options = dict(data)
     kind = options.pop("source", None)
     check_choice("data.source", kind, SOURCES)
@@ -83,18 +89,18 @@ def find(data: Mapping[str, Any], *, seeds: Sequence[int]) -> list[SeriesRef]:
     return sorted(found, key=lambda ref: (-ref.size, ref.name))
 
 
-def load(ref: SeriesRef) -> Subject:
-    """Return the series a reference names; refuse one that scores cannot be judged by."""
-    subject = SOURCES[ref.source].load(ref)
-    if not subject.labels[subject.scored_from :].any():
-        raise InputError(f"{ref.name} has no labelled anomaly to judge scores by")
-    return subject
+def load(ref: SeriesRef) -> LoadedSeries:
+    """Return the series of a reference; refuse one without a labelled anomaly."""
+    series = SOURCES[ref.source].load(ref)
+    if not series.labels[series.scored_from :].any():
+        raise InputError(f"{ref.name} has no labelled anomaly, which metrics need")
+    return series
 
 
 def load_training(ref: SeriesRef) -> NDArray[np.float64]:
-    """Return the training rows of a series; labels need not exist."""
-    subject = SOURCES[ref.source].load(ref)
-    return subject.values[: subject.train_steps]
+    """Return the training rows of a series, which need no labels."""
+    series = SOURCES[ref.source].load(ref)
+    return series.values[: series.train_steps]
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -124,15 +130,12 @@ def _find_files(options: Mapping[str, Any], seeds: Sequence[int]) -> list[Series
     return refs
 
 
-def _load_file(ref: SeriesRef) -> Subject:
+def _load_file(ref: SeriesRef) -> LoadedSeries:
     name = parse_name(ref.name)
     series = next(iter(read_series(ref.location, [name])))
     labels = np.zeros(len(series), dtype=np.int8) if series.labels is None else series.labels
-    return Subject(
-        values=np.asarray(series.values, dtype=np.float64),
-        labels=labels,
-        train_steps=name.train_rows,
-    )
+    values = np.asarray(series.values, dtype=np.float64)
+    return LoadedSeries(values=values, labels=labels, train_steps=name.train_rows)
 
 
 # -- generated streams -------------------------------------------------------------------------
@@ -143,28 +146,25 @@ GENERATORS: dict[str, Callable[..., Telemetry]] = {
 }
 
 
-def _find_generated(kind: str) -> Callable[[Mapping[str, Any], Sequence[int]], list[SeriesRef]]:
-    def find_streams(options: Mapping[str, Any], seeds: Sequence[int]) -> list[SeriesRef]:
-        _refuse_unknown(options, ("steps",))
-        check_int("data.steps", options.get("steps", MIN_STEPS), low=MIN_STEPS)
-        return [
-            SeriesRef(
-                source=kind,
-                name=f"{kind}-{seed}",
-                dataset=kind,
-                seed=seed,
-                size=int(options.get("steps", 80_000)),
-                options=dict(options),
-            )
-            for seed in seeds
-        ]
-
-    return find_streams
+def _find_generated(kind: str, options: Mapping[str, Any], seeds: Sequence[int]) -> list[SeriesRef]:
+    _refuse_unknown(options, ("steps",))
+    check_int("data.steps", options.get("steps", MIN_STEPS), low=MIN_STEPS)
+    return [
+        SeriesRef(
+            source=kind,
+            name=f"{kind}-{seed}",
+            dataset=kind,
+            seed=seed,
+            size=int(options.get("steps", 80_000)),
+            options=dict(options),
+        )
+        for seed in seeds
+    ]
 
 
-def _load_generated(ref: SeriesRef) -> Subject:
+def _load_generated(ref: SeriesRef) -> LoadedSeries:
     stream = _generate(ref.source, ref.seed, tuple(sorted(ref.options.items())))
-    return Subject(
+    return LoadedSeries(
         values=stream.values,
         labels=stream.labels,
         train_steps=stream.train_end,
@@ -186,6 +186,5 @@ def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
 
 SOURCES: dict[str, Source] = {
     "files": Source(_find_files, _load_file),
-    "telemetry": Source(_find_generated("telemetry"), _load_generated),
-    "coordination": Source(_find_generated("coordination"), _load_generated),
+    **{kind: Source(partial(_find_generated, kind), _load_generated) for kind in GENERATORS},
 }

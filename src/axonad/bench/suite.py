@@ -1,4 +1,4 @@
-"""A suite: which detectors, on what data, with which seeds, under which protocols. A TOML file.
+"""A suite: a TOML file that lists detectors, data, seeds and protocols, and so a set of jobs.
 
 ::
 
@@ -8,14 +8,14 @@
     [data]
     source = "telemetry"        # or "files" with path and split
 
-    [protocols.parity]          # align, scaling, window: what holds for all detectors
+    [protocols.parity]          # optional: align, scaling, window, for all detectors
     [protocols.causal]
     window = 100
 
     [[detectors]]
     name = "AxonAD"
     params = { window = 50 }    # optional, as are label and protocols
-    on.SMD = { window = 20 }    # and other parameters on series with this in their name
+    on.SMD = { window = 20 }    # other parameters on series with SMD in their name
 """
 
 from __future__ import annotations
@@ -40,25 +40,21 @@ FILE = "suite.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant:
-    """A detector of a suite: its registered name, its name in tables, its own parameters.
+    """One detector of a suite, with its parameters."""
 
-    ``protocols`` limits it to some of the suite's protocols; ``on`` holds, by a part of their
-    names, parameters for some of the series.
-    """
-
-    name: str
-    label: str = ""
+    name: str  # in the registry
+    label: str = ""  # in tables, where it differs from the name
     params: Mapping[str, Any] = field(default_factory=dict)
-    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    protocols: tuple[str, ...] = PROTOCOLS
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by part of series name
+    protocols: tuple[str, ...] = PROTOCOLS  # under which it runs
 
     @property
     def title(self) -> str:
-        """The name in tables."""
+        """The detector's name in tables."""
         return self.label or self.name
 
     def params_on(self, series: str) -> dict[str, Any]:
-        """Return the parameters for the series of that name."""
+        """Return the parameters for a series, given its name."""
         found = dict(self.params)
         for part, params in self.on.items():
             found |= dict(params) if part in series else {}
@@ -67,7 +63,7 @@ class Entrant:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """What a suite file says."""
+    """The content of a suite file."""
 
     name: str
     title: str = ""
@@ -87,10 +83,10 @@ class Suite:
         protocols: Sequence[str] = (),
         split: str | None = None,
     ) -> list[Job]:
-        """Return all jobs of the suite, or those that fit every choice given.
+        """Return the suite's jobs, or those that match every filter given.
 
-        ``detectors`` are names or labels (a registered detector the suite does not list is added
-        with its defaults), ``series`` parts of series names, ``split`` the list they belong to.
+        ``detectors`` are names or labels (a registered detector that the suite does not list is
+        added with its defaults), ``series`` are parts of series names.
         """
         entrants = self._choose_detectors(detectors)
         chosen = self._choose_protocols(protocols)
@@ -127,7 +123,7 @@ class Suite:
         for name in names:
             listed = [e for e in self.detectors if name in (e.name, e.title)]
             if not listed:
-                detector_class(name)  # says "did you mean"
+                detector_class(name)  # raises with "did you mean" for an unknown name
             chosen += listed or [Entrant(name=name)]
         return chosen or list(self.detectors)
 
@@ -142,13 +138,13 @@ class Suite:
 
 
 def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
-    """Return the suite in a file or folder, or of a name in ``benchmarks/`` or in the package.
+    """Return a suite, given its file, its folder, or its name (:func:`known_suites`).
 
-    ``data`` replaces the path of its series; otherwise the suite's own path is looked for beside
-    the current folder, beside the suite and in the folder AXONAD_DATA names.
+    ``data`` replaces the path of its series. Otherwise the path in the file is searched relative to
+    the current folder, to the suite's folder and to the folder that AXONAD_DATA names.
     """
     path = _locate(str(name))
-    table = dict(read_toml(path))
+    table = read_toml(path)
     try:
         return _parse(table, path, data)
     except (TypeError, AttributeError, ValueError) as error:
@@ -156,9 +152,9 @@ def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
 
 
 def known_suites() -> dict[str, Path]:
-    """Return the suites that have a name: those under ``benchmarks/`` here, then the package's.
+    """Return the file of every named suite: those in ``benchmarks/`` and those in the package.
 
-    ``benchmarks/paper/ablation/`` is called ``paper-ablation``.
+    The suite in ``benchmarks/paper/ablation/`` has the name ``paper-ablation``.
     """
     packaged = Path(str(files("axonad.bench"))) / "suites"
     checkout = Path(__file__).parents[3] / "benchmarks"
@@ -214,7 +210,7 @@ def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
 
 
 def _check(suite: Suite) -> None:
-    """Refuse what could only fail in the middle of a run, or after it."""
+    """Refuse values that would otherwise fail in the middle of a run."""
     for name, limit in (("seconds", suite.time_limit), ("memory_mb", suite.memory_limit)):
         if limit is not None:
             check_float(f"limits.{name}", limit, above=0)
@@ -239,7 +235,7 @@ def _check(suite: Suite) -> None:
 
 
 def check_plain(name: str, text: object) -> None:
-    """Refuse a name that is no plain text, or would lead out of a folder."""
+    """Refuse a name or label that is not one line of text, and a name that contains a path."""
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise ConfigError(f"{name} must be a line of text, got {text!r}")
     if name == "name" and ("/" in text or "\\" in text or text.startswith(".")):
@@ -249,9 +245,10 @@ def check_plain(name: str, text: object) -> None:
 def _with_path(
     table: dict[str, Any], suite_file: Path, given: str | Path | None, *, suite: str
 ) -> dict[str, Any]:
-    if given is not None and table.get("source") != "files":
-        raise ConfigError(f"suite {suite} makes its own series; leave out --data")
+    """Return the ``[data]`` table with the path at which its files were found."""
     if table.get("source") != "files":
+        if given is not None:
+            raise ConfigError(f"suite {suite} makes its own series; leave out --data")
         return table
     if given is not None:
         return table | {"path": str(given)}
@@ -259,14 +256,13 @@ def _with_path(
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
         raise ConfigError(f"data.path must name a folder or a zip, got {table.get('path')!r}")
-    folders = [Path(), suite_file.parent, Path(os.environ.get("AXONAD_DATA", "."))]
-    for folder in folders:
+    for folder in (Path(), suite_file.parent, Path(os.environ.get("AXONAD_DATA", "."))):
         for named in names:
             if (folder / named).exists():
                 return table | {"path": str(folder / named)}
     raise FileError(
         f"suite {suite} needs {' or '.join(names)}, which is not here; pass --data FOLDER_OR_ZIP "
-        "or set AXONAD_DATA to the folder it lies in"
+        "or set AXONAD_DATA to the folder that contains it"
     )
 
 
@@ -274,11 +270,10 @@ def _choose_series(
     refs: list[SeriesRef], parts: Sequence[str], split: str | None
 ) -> list[SeriesRef]:
     if split is not None:
-        known = sorted({ref.split for ref in refs} - {""})
+        known = ", ".join(sorted({ref.split for ref in refs} - {""})) or "none"
         refs = [ref for ref in refs if ref.split == split]
         if not refs:
-            has = ", ".join(known) or "none"
-            raise UnknownNameError(f"no series of split {split!r}; the suite has {has}")
+            raise UnknownNameError(f"no series of split {split!r}; the suite has {known}")
     for part in parts:
         if not any(part in ref.name for ref in refs):
             raise UnknownNameError(
@@ -288,8 +283,8 @@ def _choose_series(
 
 
 def _seeds(entrant: Entrant, ref: SeriesRef, seeds: Sequence[int]) -> Sequence[int]:
-    """Return the seeds worth running: a generated series has its own, a fixed rule needs one."""
+    """Return the seeds to run: a generated series has one, a deterministic detector needs one."""
     if ref.seed is not None:
         return (ref.seed,)
-    has_seed = "seed" in detector_class(entrant.name).__dataclass_fields__
-    return seeds if has_seed else seeds[:1]
+    is_random = "seed" in detector_class(entrant.name).__dataclass_fields__
+    return seeds if is_random else seeds[:1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from axonad.paper.diagnostics.blocks import (
-    FEWEST_BLOCKS,
+    MIN_BLOCKS,
     block_correlation,
     block_length,
     block_share,
@@ -52,7 +52,7 @@ def test_blocks_make_intervals_wider_where_neighbours_are_alike():
 
 def test_no_interval_from_too_few_blocks():
     x = np.arange(50.0)
-    few = block_correlation(x, x**2, block=-(-50 // (FEWEST_BLOCKS - 1)))
+    few = block_correlation(x, x**2, block=-(-50 // (MIN_BLOCKS - 1)))
     assert few.value > 0.9
     assert np.isnan([few.low, few.high]).all()
     none = block_share(x > 3, x > 99, block=5)

@@ -6,13 +6,13 @@ import pytest
 from axonad.paper.diagnostics.measure import (
     HIGH,
     MEASURES,
-    holds_label,
+    contains_label,
     measure_inside,
     measure_quality,
     measure_regimes,
     thresholds,
 )
-from axonad.paper.diagnostics.rules import OURS, RULES, Parts, add, place_query
+from axonad.paper.diagnostics.rules import OURS, PAPER, RULES, Parts, place_query
 from axonad.paper.probe import Probe
 
 T, K = 10, 4
@@ -27,7 +27,7 @@ def make_probe(seed=0, windows=400, **given):
 def test_windows_that_hold_a_label():
     labels = (np.random.default_rng(0).random(80) < 0.05).astype(np.int8)
     naive = [labels[i : i + T].any() for i in range(80 - T + 1)]
-    assert holds_label(labels, T).tolist() == naive
+    assert contains_label(labels, T).tolist() == naive
 
 
 def test_thresholds_come_from_training_windows_alone():
@@ -96,7 +96,9 @@ def test_the_sum_is_the_detectors_score(fitted):
     X = waves(200, seed=3)
     found = probe(fitted, X)
     parts = Parts(found.d_rec, found.d_q, fitted.window, fitted.tail, fitted.align)
-    np.testing.assert_allclose(add(parts), fitted.decision_function(X), rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(
+        PAPER["sum"](parts), fitted.decision_function(X), rtol=1e-5, atol=1e-4
+    )
 
 
 def test_a_mismatch_is_placed_in_the_middle_of_the_tail():

@@ -37,9 +37,9 @@ def read(monkeypatch):
 
 
 def fill(folder, *, role="other", **groups):
-    with Segments(folder) as kept:
+    with Segments(folder) as ledger:
         for dataset, numbers in groups.items():
-            list(summarise_segments(refs(*numbers, dataset=dataset), kept, role=role))
+            list(summarise_segments(refs(*numbers, dataset=dataset), ledger, role=role))
     return read_segments(folder)
 
 
@@ -67,10 +67,10 @@ def test_comparison_equals_the_check_on_the_series_themselves(tmp_path, read):
 
 
 def test_tuning_series_are_a_comparison_of_their_own(tmp_path, read):
-    with Segments(tmp_path) as kept:
-        list(summarise_segments(refs(1, 2, split="tuning"), kept, role="other"))
-        list(summarise_segments(refs(3, 4, split="eval"), kept, role="other"))
-        list(summarise_segments(refs(6, 7, dataset="T"), kept, role="target"))
+    with Segments(tmp_path) as ledger:
+        list(summarise_segments(refs(1, 2, split="tuning"), ledger, role="other"))
+        list(summarise_segments(refs(3, 4, split="eval"), ledger, role="other"))
+        list(summarise_segments(refs(6, 7, dataset="T"), ledger, role="target"))
     found = compare_segments(read_segments(tmp_path))
     assert [(among, one.target, len(one.ranking) - 1) for among, one in found] == [
         ("tuning series", "s6", 2), ("tuning series", "s7", 2),
@@ -85,5 +85,7 @@ def test_what_cannot_be_compared(tmp_path, read):
         compare_segments(fill(tmp_path, A=(1, 2)))
     path = tmp_path / segments.FILE
     path.write_text(path.read_text().replace(",other,", ",nobody,"))
-    with pytest.raises(InputError, match="row 1: no segment has role 'nobody'"):
+    with pytest.raises(
+        InputError, match=r"row 1: role must be one of target, other .*got 'nobody'"
+    ):
         read_segments(tmp_path)

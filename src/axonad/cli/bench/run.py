@@ -14,7 +14,7 @@ from axonad.bench.execute import Setting
 from axonad.bench.job import Job
 from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
-from axonad.bench.run import ENGINES, check_settings, pending, run_jobs
+from axonad.bench.runner import ENGINES, check_settings, pending, run_jobs
 from axonad.bench.suite import Suite, read_suite
 from axonad.cli.bench.live import LiveView
 from axonad.cli.bench.options import (

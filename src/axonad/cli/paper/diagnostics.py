@@ -13,7 +13,7 @@ import typer
 from axonad.bench import sources
 from axonad.bench.job import Job
 from axonad.bench.row import latest
-from axonad.bench.run import check_settings, pending
+from axonad.bench.runner import check_settings, pending
 from axonad.bench.suite import Suite, read_suite
 from axonad.cli.bench.live import LiveView
 from axonad.cli.bench.options import (
@@ -149,7 +149,7 @@ def _choose_suite(on: str, choice: Choice) -> Suite:
 
 def _look(jobs: list[Job], folder: Path, *, device: str | None, retry: bool) -> list[Finding]:
     """Look into what has no finding yet, one line of progress each; return all of the jobs."""
-    from axonad.paper.diagnostics.run import run_jobs
+    from axonad.paper.diagnostics.diagnose import diagnose_jobs
     from axonad.torch_runtime.device import resolve_device
 
     resolve_device(device or "auto")  # a mistake here would fail every job
@@ -161,7 +161,7 @@ def _look(jobs: list[Job], folder: Path, *, device: str | None, retry: bool) -> 
         settled = keys - {job.key for job in todo}
         view = LiveView(total=len(todo), before=[row for row in rows if row.key in settled])
         try:
-            with view, closing(run_jobs(todo, findings, device=device)) as made:
+            with view, closing(diagnose_jobs(todo, findings, device=device)) as made:
                 for finding in made:
                     view.show(finding.row)
         except KeyboardInterrupt:

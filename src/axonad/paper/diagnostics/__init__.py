@@ -1,1 +1,1 @@
-"""The paper's mechanistic diagnostics: whether query mismatch means anything, and helps."""
+"""The paper's diagnostics of AxonAD: what query mismatch means, and whether it helps."""

@@ -1,4 +1,4 @@
-"""A finding: a row of the bench, and beside its metrics what was found inside the detector."""
+"""A finding: a benchmark row, together with measures of what happens inside the detector."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from axonad.bench.ledger import Ledger
 from axonad.bench.row import COLUMNS, Row
-from axonad.errors import FileError, InputError
+from axonad.errors import InputError
 from axonad.paper.diagnostics.measure import MEASURES
 
 FILE = "findings.csv"
@@ -19,7 +19,7 @@ DIGITS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What was run on what and how it was judged, and the measures that exist."""
+    """The row of a job and those of ``MEASURES`` that exist for it."""
 
     row: Row
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -30,41 +30,34 @@ class Finding:
         return self.row.key
 
     def to_record(self) -> dict[str, Any]:
-        """Return the columns of the row, then a column per measure."""
+        """Return the columns of the row, then one column per measure."""
         return self.row.to_record() | {name: self.measures.get(name) for name in MEASURES}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Finding:
-        """Return the finding of a flat record, typed."""
-        measured = {name: record[name] for name in MEASURES}
-        row = Row.from_record({k: v for k, v in record.items() if k not in measured})
-        values = {name: value for name, value in measured.items() if value not in (None, "")}
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the finding of a flat record, with types restored."""
+        row = Row.from_record({k: v for k, v in record.items() if k not in MEASURES})
+        texts = {name: record[name] for name in MEASURES if record[name] not in (None, "")}
         try:
-            return cls(row=row, measures={name: float(value) for name, value in values.items()})
+            return cls(row=row, measures={name: float(text) for name, text in texts.items()})
         except ValueError as error:
             raise InputError(f"a measure must be a number: {error}") from None
 
 
 def rounded(measures: Mapping[str, float]) -> dict[str, float]:
-    """Return the measures that exist, to six significant digits."""
+    """Return the finite measures, rounded to six significant digits."""
     return {k: float(f"{v:.{DIGITS}g}") for k, v in measures.items() if math.isfinite(v)}
 
 
 class Findings(Ledger[Finding]):
-    """A folder of findings, open for one run at a time. Use as a context manager."""
+    """A folder of findings, open for one process at a time; a context manager."""
 
+    entry = Finding
     file_name = FILE
     columns = (*COLUMNS, *MEASURES)
-
-    def parse(self, record: Mapping[str, Any]) -> Finding:
-        """Return the finding of a line."""
-        return Finding.from_record(record)
+    written_by = "axonad paper diagnostics"
 
 
 def read_findings(folder: Path) -> list[Finding]:
-    """Return the findings in a folder, every job's last."""
-    if not (folder / FILE).is_file():
-        raise FileError(
-            f"{folder / FILE} does not exist; expected what `axonad paper diagnostics` wrote"
-        )
+    """Return the findings in a folder, the last one of every job."""
     return Findings(folder).read()

@@ -1,9 +1,10 @@
-"""From a probe to the numbers of the diagnostics: one dict per series, all of it named here.
+"""From a probe to the measures of the diagnostics: one dict per series, with the names listed here.
 
-A part is *high* in a window where it lies above its 95 % quantile over the training windows, *low*
-elsewhere; no label enters. A window is anomalous if it holds a labelled step. The paper names
-neither rule, so there are two more readings: ``placed`` shares are of the windows whose score is
-placed on a labelled step, and ``ranked`` ones take the quantiles of the windows scored.
+A part of the score is *high* in a window where it exceeds its 95 % quantile over the training
+windows, and *low* elsewhere; labels play no role. A window is anomalous if it contains a labelled
+step. The paper states neither rule, so there are two alternatives: ``placed`` shares count the
+windows whose score is placed on a labelled step, ``ranked`` shares use quantiles of the scored
+windows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 HIGH = 0.95  # quantile of the training windows
-TOP = 0.99  # quantile of the windows scored, above which the sum is looked at
+TOP = 0.99  # quantile of the scored windows, for "top share d_rec"
 JUDGED = ("AUC-PR", "VUS-PR")
 ESTIMATES = (
     "kl spearman", "kl spearman d_q", "turn spearman d_q", "parts pearson", "parts spearman",
@@ -49,24 +50,24 @@ QUALITY = tuple(f"{metric} {rule}" for metric in JUDGED for rule in RULES)
 MEASURES: tuple[str, ...] = (
     *(f"{name}{end}" for name in ESTIMATES for end in ("", " low", " high")), *SINGLE, *QUALITY,
 )  # fmt: skip
-"""Every number of the diagnostics, in the order of their columns."""
+"""The name of every measure, in the order of the columns."""
 
 
 def thresholds(train: Probe) -> dict[str, float]:
-    """Return what counts as high, from training windows alone: of each part and of the sum."""
+    """Return the thresholds of each part and of the sum: their 95 % quantile in training."""
     parts = {"d_rec": train.d_rec, "d_q": train.d_q, "sum": train.d_rec + train.d_q}
     return {name: float(np.quantile(values, HIGH)) for name, values in parts.items()}
 
 
-def holds_label(labels: NDArray[np.int8], window: int) -> Mask:
-    """Return for every window whether it holds a labelled step."""
+def contains_label(labels: NDArray[np.int8], window: int) -> Mask:
+    """Return for every window whether it contains a labelled step."""
     counts = np.concatenate([[0], np.cumsum(labels, dtype=np.int64)])
-    held: Mask = counts[window:] > counts[:-window]
-    return held
+    contains: Mask = counts[window:] > counts[:-window]
+    return contains
 
 
 def measure_inside(scored: Probe, *, window: int, seed: int) -> dict[str, float]:
-    """Return what needs no label: correlations, entropy, tails."""
+    """Return the measures that need no labels: correlations, entropy, tails."""
     block = block_length(scored.d_rec.size, window)
     ranked = {name: mean_ranks(getattr(scored, name)) for name in ("d_rec", "d_q")}
     total = scored.d_rec + scored.d_q
@@ -87,12 +88,11 @@ def measure_inside(scored: Probe, *, window: int, seed: int) -> dict[str, float]
         "top share d_rec": _top_share(scored.d_rec, total),
     }
     for name, (x, y) in pairs.items():
-        found |= _name(name, block_correlation(x, y, block=block, seed=seed))
-    for text, level in (("q99", 0.99), ("q999", 0.999)):
-        for name in ("d_rec", "d_q"):
-            found[f"{text} {name}"] = float(np.quantile(getattr(scored, name), level))
-    found["tail ratio"] = _ratio(found["q99 d_rec"], found["q99 d_q"])
-    found["far tail ratio"] = _ratio(found["q999 d_rec"], found["q999 d_q"])
+        found |= _with_bounds(name, block_correlation(x, y, block=block, seed=seed))
+    for quantile, level, ratio in (("q99", 0.99, "tail ratio"), ("q999", 0.999, "far tail ratio")):
+        rec, q = (float(np.quantile(part, level)) for part in (scored.d_rec, scored.d_q))
+        found |= {f"{quantile} d_rec": rec, f"{quantile} d_q": q}
+        found[ratio] = rec / q if rec > 0 and q > 0 else math.nan
     return found
 
 
@@ -105,30 +105,30 @@ def measure_regimes(
     align: str,
     seed: int,
 ) -> dict[str, float]:
-    """Return which shares of anomalous windows show in one part alone, in either direction."""
+    """Return the shares of anomalous windows in which one part alone, or both, are high."""
     rec, q = scored.d_rec > limits["d_rec"], scored.d_q > limits["d_q"]
     top_rec, top_q = (v > np.quantile(v, HIGH) for v in (scored.d_rec, scored.d_q))
-    held = holds_label(labels, window)
-    there = place(window, align)
-    placed = labels[there : there + held.size] > 0
-    block = block_length(held.size, window)
-    asked = {
-        "query only": (q & ~rec, held),
-        "reconstruction only": (rec & ~q, held),
-        "both high": (rec & q, held),
+    anomalous = contains_label(labels, window)
+    step = place(window, align)
+    placed = labels[step : step + anomalous.size] > 0
+    block = block_length(anomalous.size, window)
+    regimes = {
+        "query only": (q & ~rec, anomalous),
+        "reconstruction only": (rec & ~q, anomalous),
+        "both high": (rec & q, anomalous),
         "query only placed": (q & ~rec, placed),
         "reconstruction only placed": (rec & ~q, placed),
-        "query only ranked": (top_q & ~top_rec, held),
-        "reconstruction only ranked": (top_rec & ~top_q, held),
+        "query only ranked": (top_q & ~top_rec, anomalous),
+        "reconstruction only ranked": (top_rec & ~top_q, anomalous),
     }
-    found = {"anomalous windows": float(held.sum())}
-    for name, (part, among) in asked.items():
-        found |= _name(name, block_share(part, among, block=block, seed=seed))
+    found = {"anomalous windows": float(anomalous.sum())}
+    for name, (part, among) in regimes.items():
+        found |= _with_bounds(name, block_share(part, among, block=block, seed=seed))
     return found | {f"threshold {name}": value for name, value in limits.items()}
 
 
 def measure_quality(parts: Parts, labels: NDArray[np.int8], *, vus_window: int) -> dict[str, float]:
-    """Return AUC-PR and VUS-PR of each part, of the paper's sum and of other rules."""
+    """Return AUC-PR and VUS-PR of every rule that combines the two parts."""
     found: dict[str, float] = {}
     for rule, score in RULES.items():
         result = evaluate(score(parts), labels, window=vus_window, metrics=JUDGED)
@@ -137,17 +137,12 @@ def measure_quality(parts: Parts, labels: NDArray[np.int8], *, vus_window: int) 
 
 
 def _top_share(part: Array, total: Array) -> float:
-    """Return how much of the highest sums is due to a part: the median share, 0 to 1."""
-    top = total >= np.quantile(total, TOP)
-    positive = top & (total > 0)
-    if not positive.any():
+    """Return the median share of a part in the highest sums, between 0 and 1."""
+    top = (total >= np.quantile(total, TOP)) & (total > 0)
+    if not top.any():
         return math.nan
-    return float(np.median(np.clip(part[positive] / total[positive], 0, 1)))
+    return float(np.median(np.clip(part[top] / total[top], 0, 1)))
 
 
-def _ratio(above: float, below: float) -> float:
-    return above / below if above > 0 and below > 0 else math.nan
-
-
-def _name(name: str, found: Estimate) -> dict[str, float]:
+def _with_bounds(name: str, found: Estimate) -> dict[str, float]:
     return {name: found.value, f"{name} low": found.low, f"{name} high": found.high}

@@ -1,8 +1,8 @@
-"""Ways to make one score of the two parts: the paper's sum, and others that are ours.
+"""Rules that combine the two parts into one score: the paper's sum, and alternatives of ours.
 
-The sum lets a part with heavier tails drown the other. What follows asks whether that costs
-anything: the same two parts, combined otherwise. Every rule reads the parts in robust units of
-the training windows and gives one score per step; no rule sees a label.
+In a sum, a part with heavier tails dominates the other; the alternatives show whether that costs
+quality. Every rule takes both parts standardised by the training windows (robust z) and returns one
+score per step. No rule uses labels.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from axonad.bench.correlation import mean_ranks
 from axonad.data.windows import spread
 
 Array = NDArray[np.float64]
-CLIP = 10.0  # robust units
+CLIP = 10.0  # robust z
 
 
 class Parts(NamedTuple):
-    """Both parts of every window in robust units, and where a window's score belongs."""
+    """Both parts of every window as robust z, and how window scores map to steps."""
 
     d_rec: Array
     d_q: Array
@@ -30,54 +30,17 @@ class Parts(NamedTuple):
     align: str
 
     def place(self, values: Array) -> Array:
-        """Return one value per step, where the detector puts it."""
+        """Return one value per step, aligned as the detector aligns its scores."""
         return spread(values, window=self.window, align=self.align)
 
 
-def add(parts: Parts) -> Array:
-    """Return rz(d_rec) + rz(d_q), the paper's score."""  # Eq. 6
-    return parts.place(parts.d_rec + parts.d_q)
-
-
-def take_larger(parts: Parts) -> Array:
-    """Return the larger of the two."""
-    return parts.place(np.maximum(parts.d_rec, parts.d_q))
-
-
-def add_ranks(parts: Parts) -> Array:
-    """Return the sum of both ranks among the windows scored: each part counts the same."""
-    return parts.place(mean_ranks(parts.d_rec) + mean_ranks(parts.d_q))
-
-
-def add_clipped(parts: Parts) -> Array:
-    """Return the sum, neither part counting for more than ten robust units."""
-    return parts.place(np.clip(parts.d_rec, -CLIP, CLIP) + np.clip(parts.d_q, -CLIP, CLIP))
-
-
-def add_logarithms(parts: Parts) -> Array:
-    """Return the sum of both compressed, sign(z)·log(1 + |z|)."""
-    return parts.place(_compress(parts.d_rec) + _compress(parts.d_q))
-
-
 def place_query(parts: Parts) -> Array:
-    """Return d_q where it looks: at the middle of the window's tail, not of the window."""
-    behind = (parts.tail - 1) // 2
-    early = parts.window - 1 - behind
-    first, last = np.repeat(parts.d_q[:1], early), np.repeat(parts.d_q[-1:], behind)
-    return np.concatenate([first, parts.d_q, last])
+    """Return d_q placed at the middle of the window's tail, the steps it is computed from."""
+    after = (parts.tail - 1) // 2
+    return np.pad(parts.d_q, (parts.window - 1 - after, after), mode="edge")
 
 
-def add_placed(parts: Parts) -> Array:
-    """Return the paper's sum with d_q put where it looks."""
-    return parts.place(parts.d_rec) + place_query(parts)
-
-
-def add_placed_logarithms(parts: Parts) -> Array:
-    """Return the same, both compressed."""
-    return parts.place(_compress(parts.d_rec)) + _compress(place_query(parts))
-
-
-def _compress(z: Array) -> Array:
+def _log(z: Array) -> Array:
     compressed: Array = np.sign(z) * np.log1p(np.abs(z))
     return compressed
 
@@ -87,14 +50,16 @@ ALONE: dict[str, Rule] = {
     "d_rec": lambda parts: parts.place(parts.d_rec),
     "d_q": lambda parts: parts.place(parts.d_q),
 }
-PAPER: dict[str, Rule] = {"sum": add}
+PAPER: dict[str, Rule] = {"sum": lambda parts: parts.place(parts.d_rec + parts.d_q)}  # Eq. 6
 OURS: dict[str, Rule] = {
-    "max": take_larger,
-    "ranks": add_ranks,
-    "clipped": add_clipped,
-    "log": add_logarithms,
+    "max": lambda parts: parts.place(np.maximum(parts.d_rec, parts.d_q)),
+    "ranks": lambda parts: parts.place(mean_ranks(parts.d_rec) + mean_ranks(parts.d_q)),
+    "clipped": lambda parts: parts.place(
+        np.clip(parts.d_rec, -CLIP, CLIP) + np.clip(parts.d_q, -CLIP, CLIP)
+    ),
+    "log": lambda parts: parts.place(_log(parts.d_rec) + _log(parts.d_q)),
     "d_q placed": place_query,
-    "sum placed": add_placed,
-    "log placed": add_placed_logarithms,
+    "sum placed": lambda parts: parts.place(parts.d_rec) + place_query(parts),
+    "log placed": lambda parts: parts.place(_log(parts.d_rec)) + _log(place_query(parts)),
 }
 RULES: dict[str, Rule] = {**ALONE, **PAPER, **OURS}

@@ -1,1 +1,1 @@
-"""The label-free transfer check: whether one data set is an outlier among others."""
+"""The label-free transfer check: summary features of training segments, compared."""

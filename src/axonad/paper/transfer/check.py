@@ -1,20 +1,20 @@
 """The label-free transfer check: whether one data set is an outlier among others.
 
-Settings chosen on one collection of data sets can be hoped to serve another data set if that one,
-seen without labels, could have been one of the collection. Each data set is a point of summary
-features (``data/features.py``); every feature is z-scored over all data sets, and one that is the
-same everywhere is dropped. Two distances are taken for every data set in turn:
+Settings chosen on a collection of data sets may transfer to another data set that, compared without
+labels, could have been part of the collection. Each data set is a point in the space of summary
+features (``transfer/features.py``). Features are z-scored over all data sets, and constant features
+are dropped. Two distances are computed for every data set:
 
 *leave-one-out Mahalanobis*
-    to the mean of the other data sets, under the covariance of the others. There are often fewer
-    data sets than features, so that covariance is shrunk towards a multiple of the identity, by
-    the oracle approximating rule (Chen et al. 2010, "Shrinkage algorithms for MMSE covariance
-    estimation"), whose amount follows from the data and which stays invertible for two others.
+    to the mean of the other data sets under their covariance. There are often fewer data sets than
+    features, so the covariance is shrunk towards a multiple of the identity by oracle approximating
+    shrinkage (Chen et al. 2010, "Shrinkage algorithms for MMSE covariance estimation"), which stays
+    invertible even for two data sets.
 *nearest neighbour*
-    to the closest other data set, Euclidean.
+    Euclidean, to the closest other data set.
 
-A percentile is the share of the other data sets whose distance is smaller, times 100: 0 is the most
-ordinary of all, 100 the strangest.
+A percentile is the share of the other data sets with a smaller distance, times 100: 0 is the most
+typical data set, 100 the least.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.errors import ConfigError, InputError, UnknownNameError, suggest
-from axonad.paper.transfer.features import GROUPS, summarise
+from axonad.paper.transfer.features import summary_features
 
 Array = NDArray[np.float64]
 UNITS = ("dataset", "series")
-SAME = 1e-9  # of a feature's magnitude (or of 1): a smaller deviation is rounding
-RIDGE = 1e-6  # variance added where a feature has 1: others that agree exactly still have a width
+SAME = 1e-9  # a deviation below this share of a feature's magnitude (or of 1) is rounding
+RIDGE = 1e-6  # added to the variances, which are 0 where all others are equal
 
 
 class Segment(NamedTuple):
@@ -45,7 +45,7 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where one data set stands: its two distances, and its nearest neighbour."""
+    """The two distances of one data set, and its nearest neighbour."""
 
     name: str
     mahalanobis: float
@@ -55,38 +55,19 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Transfer:
-    """How ordinary the target is among the others.
-
-    Attributes
-    ----------
-    target
-        The data set asked about.
-    mahalanobis_percentile
-        Share of the others with a smaller leave-one-out Mahalanobis distance, 0 to 100.
-    neighbour_percentile
-        Share of the others with a smaller distance to their nearest neighbour, 0 to 100.
-    nearest
-        The data set closest to the target.
-    z
-        The target's features in standard deviations from the mean of all data sets (itself
-        included), the most unusual first.
-    ranking
-        Every data set, the strangest by Mahalanobis distance first.
-    dropped
-        Features that are the same in all data sets, and so say nothing.
-    """
+    """How typical the target is among the other data sets."""
 
     target: str
-    mahalanobis_percentile: float
-    neighbour_percentile: float
-    nearest: str
-    z: Mapping[str, float]
-    ranking: tuple[Place, ...]
-    dropped: tuple[str, ...] = ()
+    mahalanobis_percentile: float  # share of the others with a smaller distance, 0 to 100
+    neighbour_percentile: float  # the same by the distance to the nearest neighbour
+    nearest: str  # the data set closest to the target
+    z: Mapping[str, float]  # the target's z-scored features, the most unusual first
+    ranking: tuple[Place, ...]  # all data sets by Mahalanobis distance, the largest first
+    dropped: tuple[str, ...] = ()  # features that are equal in all data sets
 
 
 def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> Transfer:
-    """Return how ordinary ``target`` is among the data sets of ``features``.
+    """Return how typical ``target`` is among the data sets of ``features``.
 
     Examples
     --------
@@ -105,17 +86,12 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
     z = z[:, varies]
     far, (near, closest) = leave_one_out_mahalanobis(z), nearest_neighbours(z)
     places = [
-        Place(
-            name=name,
-            mahalanobis=float(far[i]),
-            neighbour_distance=float(near[i]),
-            nearest=names[closest[i]],
-        )
-        for i, name in enumerate(names)
+        Place(name=name, mahalanobis=float(m), neighbour_distance=float(d), nearest=names[i])
+        for name, m, d, i in zip(names, far, near, closest, strict=True)
     ]
     index = names.index(target)
-    kept = [column for column, is_kept in zip(columns, varies, strict=True) if is_kept]
-    of_target = zip(kept, (float(value) for value in z[index]), strict=True)
+    used = [column for column, is_used in zip(columns, varies, strict=True) if is_used]
+    of_target = zip(used, z[index].tolist(), strict=True)
     return Transfer(
         target=target,
         mahalanobis_percentile=percentile(far, index),
@@ -123,27 +99,17 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
         nearest=places[index].nearest,
         z=dict(sorted(of_target, key=lambda item: -abs(item[1]))),
         ranking=tuple(sorted(places, key=lambda place: -place.mahalanobis)),
-        dropped=tuple(column for column in columns if column not in kept),
+        dropped=tuple(column for column in columns if column not in used),
     )
 
 
 def dataset_features(
-    segments: Iterable[Segment | tuple[str, str, Any]],
-    *,
-    by: str = "dataset",
-    groups: Sequence[str] = GROUPS,
+    segments: Iterable[Segment | tuple[str, str, Any]], *, by: str = "dataset"
 ) -> dict[str, dict[str, float]]:
-    """Return the summary features of every data set, or of every series.
+    """Return the summary features of every data set (the mean of its series) or of every series.
 
-    Parameters
-    ----------
-    segments
-        Training segments as (data set, series, values); may be a generator, one is held at a time.
-    by
-        ``"dataset"``: the mean over the series of a data set, named by the data set.
-        ``"series"``: each series is an entry of its own, named by the series.
-    groups
-        Feature groups of ``axonad.paper.transfer.features``.
+    ``segments`` are (data set, series, values), read one at a time; ``by`` is ``"dataset"`` or
+    ``"series"``.
     """
     if by not in UNITS:
         raise ConfigError(f"by must be one of {', '.join(UNITS)}, got {by!r}")
@@ -152,18 +118,17 @@ def dataset_features(
         name = dataset if by == "dataset" else series
         if by == "series" and name in found:
             raise InputError(f"series {name!r} appears more than once; rename one of them")
-        found.setdefault(name, []).append(summarise(values, groups=groups))
-    return {
-        name: {key: float(np.mean([one[key] for one in several])) for key in several[0]}
-        for name, several in found.items()
-    }
+        found.setdefault(name, []).append(summary_features(values))
+    return {name: mean_features(several) for name, several in found.items()}
+
+
+def mean_features(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of every feature."""
+    return {name: float(np.mean([one[name] for one in several])) for name in several[0]}
 
 
 def standardise(values: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return ``values`` (sets, features) z-scored per feature, and which features vary.
-
-    A feature that is the same everywhere becomes 0.
-    """
+    """Return ``values`` (sets, features) z-scored per feature (0 if constant), and which vary."""
     std = values.std(axis=0)
     varies = std > SAME * np.maximum(np.abs(values).max(axis=0), 1.0)
     z = (values - values.mean(axis=0)) / np.where(varies, std, 1.0)
@@ -186,7 +151,7 @@ def shrunk_covariance(rows: Array) -> Array:
     centred = rows - rows.mean(axis=0)
     covariance: Array = centred.T @ centred / count
     squares, trace = float(np.square(covariance).sum()), float(np.trace(covariance))
-    # the share of the identity, 1 where the covariance already is a multiple of it
+    # weight of the identity, 1 if the covariance already is a multiple of it
     excess = (count + 1) * (squares - trace**2 / size)
     share = 1.0 if excess <= 0 else min(1.0, (squares + trace**2) / excess)
     shrunk: Array = (1 - share) * covariance + (share * trace / size + RIDGE) * np.eye(size)
@@ -209,7 +174,7 @@ def percentile(distances: Array, index: int) -> float:
 def _table(
     features: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[str], list[str], Array]:
-    """Return names, feature names and the array (sets, features), or refuse it by name."""
+    """Return the data sets' names, the features' names and the array (sets, features), checked."""
     names = list(features)
     if len(names) < 3:
         raise InputError(f"a transfer check needs at least 3 data sets, got {len(names)}")

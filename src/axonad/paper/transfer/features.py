@@ -1,30 +1,28 @@
-"""Summary features: what a training segment is like, in a few numbers that need no label.
+"""Summary features of a training segment: a few numbers that need no labels.
 
-Four groups, each feature a median over the channels that move unless it says otherwise:
+Four groups; each feature is a median over the channels that vary, unless stated otherwise:
 
 ===================  ===============================================================================
 ``scale``            ``std`` log10 of the standard deviation, in the data's own units ·
-                     ``spread`` how far the channels' ``std`` lie apart (quartile range) ·
-                     ``iqr`` and ``range`` log10 of quartile range and range over the standard
-                     deviation · ``constant`` share of channels that never move
-``shape``            ``skewness`` its absolute value (a sensor's sign is a convention) and
-                     ``kurtosis`` the excess over a Gaussian, both compressed by asinh
-``autocorrelation``  ``lag_1`` … ``lag_100`` biased estimates, so 0 beyond the segment's end ·
-                     ``zero`` log10 of the first lag where it is not positive
-``spectrum``         Hann-windowed segments of 256 steps, half overlapping, averaged ·
-                     ``centroid`` and ``peak`` log10 of the mean and the strongest frequency in
-                     cycles per step, not below one cycle per segment · ``entropy`` 0 one line,
-                     1 white noise · ``low`` share of power below 1/32 cycles per step
+                     ``spread`` interquartile range of ``std`` over the channels ·
+                     ``iqr`` and ``range`` log10 of interquartile range and range, relative to the
+                     standard deviation · ``constant`` share of constant channels
+``shape``            ``skewness`` absolute value (a sensor's sign is a convention) ·
+                     ``kurtosis`` excess over a Gaussian; both compressed by asinh
+``autocorrelation``  ``lag_1`` … ``lag_100`` biased estimates, 0 beyond the segment's end ·
+                     ``zero`` log10 of the first lag at which it is not positive
+``spectrum``         averaged over Hann-windowed blocks of 256 steps that overlap by half ·
+                     ``centroid`` and ``peak`` log10 of the mean and of the strongest frequency in
+                     cycles per step, at least one cycle per block · ``entropy`` 0 for a single
+                     line, 1 for white noise · ``low`` share of power below 1/32 cycles per step
 ===================  ===============================================================================
 
-A fifth group, ``coupling`` (``correlation``, the mean absolute correlation of two channels), is
-given on request. Features other than ``scale.std`` and ``scale.spread`` know no units, and none
-knows a channel's level. Where no channel moves, all features are 0 except ``scale.constant``.
+Only ``scale.std`` and ``scale.spread`` depend on the units, none on a channel's level. If all
+channels are constant, all features are 0 except ``scale.constant``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,68 +30,48 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import check_finite, to_matrix
 from axonad.data.scaling import ROUNDING
-from axonad.errors import UnknownNameError, suggest
 
 Array = NDArray[np.float64]
 
-GROUPS = ("scale", "shape", "autocorrelation", "spectrum")
-"""The groups of the paper's transfer check."""
-ALL_GROUPS = (*GROUPS, "coupling")
-
-ROWS = 100_000  # of a segment that are read, from its start
+MAX_ROWS = 100_000  # rows after these are ignored
 LAGS = (1, 5, 10, 25, 100)
-SEGMENT = 256  # steps per spectrum: frequencies mean the same for short and long segments
+BLOCK = 256  # steps per spectrum, so that short and long segments have the same frequencies
 LOW = 1 / 32  # cycles per step; slower than this is "low"
-LEAST_IQR = 1e-3  # standard deviations: a channel at rest nearly always has a quartile range of 0
-DIGITS = 3  # of a power relative to the strongest, by which lines count as equally strong
+MIN_IQR = 1e-3  # standard deviations; the IQR of a channel that rarely moves is 0
+DIGITS = 3  # relative powers are rounded to these before the strongest is chosen
 
 
-def summarise(X: Any, *, groups: Sequence[str] = GROUPS) -> dict[str, float]:
+def summary_features(X: Any) -> dict[str, float]:
     """Return the summary features of a segment (time, channels) as ``{"group.name": value}``.
 
-    Parameters
-    ----------
-    X
-        Array, frame or series; its first 100,000 rows are read. Any length of at least one row.
-    groups
-        Which groups to give, of ``ALL_GROUPS``; the paper's four unless told.
+    ``X`` is an array, frame or series of at least one row; rows after 100,000 are ignored.
 
-    Returns
-    -------
-    dict
-        Finite numbers, in the order of the groups.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> wave = np.sin(np.arange(2_000) * 2 * np.pi / 16)[:, None]
-    >>> found = summarise(wave)
+    >>> found = summary_features(wave)
     >>> round(1 / 10 ** found["spectrum.peak"]), round(10 ** found["autocorrelation.zero"])
     (16, 5)
     """
-    for group in groups:
-        if group not in ALL_GROUPS:
-            hint = suggest(group, ALL_GROUPS) or f"; expected one of {', '.join(ALL_GROUPS)}"
-            raise UnknownNameError(f"no feature group {group!r}{hint}")
     X, names = to_matrix(X)
     check_finite(X, names, purpose="the segment")
-    z, log_std = _standardise(X[:ROWS])
-    features: dict[str, float] = {}
-    for group in groups:
-        for name, value in _TABLE[group](z, log_std, X.shape[1]).items():
-            features[f"{group}.{name}"] = value
-    return features
+    z, log_std = _standardise(X[:MAX_ROWS])
+    groups = {
+        "scale": _scale(z, log_std, X.shape[1]),
+        "shape": _shape(z),
+        "autocorrelation": _autocorrelation(z),
+        "spectrum": _spectrum(z),
+    }
+    return {f"{group}.{k}": v for group, features in groups.items() for k, v in features.items()}
 
 
 def _standardise(X: NDArray[Any]) -> tuple[Array, Array]:
-    """Return the channels that move with mean 0 and deviation 1, and their log10 deviation."""
+    """Return the channels that vary, z-scored, and log10 of their standard deviation."""
     x = X.astype(np.float64)
-    magnitude = np.abs(x).max(axis=0)
-    # a power of two scales without rounding, and keeps the squares of huge numbers finite
-    exponent = np.frexp(magnitude)[1]
+    # a power of two scales without rounding and keeps squares of huge values from overflowing
+    exponent = np.frexp(np.abs(x).max(axis=0))[1]
     x = np.ldexp(x, -exponent)
-    moves = np.ptp(x, axis=0) > ROUNDING
-    x, exponent = x[:, moves], exponent[moves]
+    varies = np.ptp(x, axis=0) > ROUNDING
+    x, exponent = x[:, varies], exponent[varies]
     x -= x.mean(axis=0)
     std = x.std(axis=0)
     return x / std, np.log10(std) + exponent * np.log10(2.0)
@@ -103,20 +81,20 @@ def _median(values: Array) -> float:
     return float(np.median(values)) if values.size else 0.0
 
 
-# ── the groups: standardised channels, their log10 deviation, the number of all channels ──────────
 def _scale(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+    """Return the group of z-scored channels, given their log10 deviation and the number of all."""
     low, high = _quartiles(z)
     spread_low, spread_high = _quartiles(log_std)
     return {
         "std": _median(log_std),
         "spread": float(spread_high - spread_low),
-        "iqr": _median(np.log10(np.maximum(high - low, LEAST_IQR))),
+        "iqr": _median(np.log10(np.maximum(high - low, MIN_IQR))),
         "range": _median(np.log10(np.ptp(z, axis=0))),
         "constant": 1.0 - z.shape[1] / channels,
     }
 
 
-def _shape(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+def _shape(z: Array) -> dict[str, float]:
     square = z * z
     skewness = (square * z).mean(axis=0)
     kurtosis = (square * square).mean(axis=0) - 3.0
@@ -126,21 +104,21 @@ def _shape(z: Array, log_std: Array, channels: int) -> dict[str, float]:
     }
 
 
-def _autocorrelation(z: Array, log_std: Array, channels: int) -> dict[str, float]:
+def _autocorrelation(z: Array) -> dict[str, float]:
     lags = np.zeros((len(LAGS), z.shape[1]))
     zero = np.zeros(z.shape[1])
-    for channel in range(z.shape[1]):  # one at a time: the padded transform is twice the segment
+    for channel in range(z.shape[1]):  # one at a time: the padded FFT needs twice the memory
         correlation = _correlate(z[:, channel])
         for i, lag in enumerate(LAGS):
             lags[i, channel] = correlation[lag] if lag < len(correlation) else 0.0
-        # the biased estimates of all lags but 0 sum to -1/2, so one of them is negative
+        # biased estimates over all lags above 0 sum to -1/2, so at least one is negative
         zero[channel] = np.log10(np.argmax(correlation <= 0))
     found = {f"lag_{lag}": _median(values) for lag, values in zip(LAGS, lags, strict=True)}
     return {**found, "zero": _median(zero)}
 
 
-def _spectrum(z: Array, log_std: Array, channels: int) -> dict[str, float]:
-    length = min(SEGMENT, len(z))
+def _spectrum(z: Array) -> dict[str, float]:
+    length = min(BLOCK, len(z))
     frequency = np.fft.rfftfreq(length)
     centroid, entropy, low, peak = np.zeros((4, z.shape[1]))
     for channel in range(z.shape[1]):
@@ -159,23 +137,6 @@ def _spectrum(z: Array, log_std: Array, channels: int) -> dict[str, float]:
     }
 
 
-def _coupling(z: Array, log_std: Array, channels: int) -> dict[str, float]:
-    if z.shape[1] < 2:
-        return {"correlation": 0.0}
-    pairs = np.triu_indices(z.shape[1], k=1)
-    return {"correlation": float(np.abs(z.T @ z / len(z))[pairs].mean())}
-
-
-_TABLE = {
-    "scale": _scale,
-    "shape": _shape,
-    "autocorrelation": _autocorrelation,
-    "spectrum": _spectrum,
-    "coupling": _coupling,
-}
-
-
-# ── their parts ───────────────────────────────────────────────────────────────────────────────────
 def _quartiles(values: Array) -> tuple[Any, Any]:
     if not values.size:
         return np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
@@ -188,14 +149,14 @@ def _correlate(z: Array) -> Array:
     size = 1 << (2 * len(z) - 1).bit_length()
     product = np.fft.irfft(np.abs(np.fft.rfft(z, size)) ** 2, size)[: len(z)]
     correlation: Array = product / product[0]
-    # rounding of the transform would otherwise decide where a period's exact zero lies
+    # otherwise rounding errors of the FFT decide at which lag an exact zero is found
     return np.round(correlation, 12)
 
 
 def _power(z: Array, length: int) -> Array:
-    """Return one channel's mean power per frequency; slow wandering counts as frequency 0."""
+    """Return one channel's mean power per frequency; blocks are not detrended."""
     step = max(1, length // 2)
-    parts = np.lib.stride_tricks.sliding_window_view(z, length)[::step]
+    blocks = np.lib.stride_tricks.sliding_window_view(z, length)[::step]
     window = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
-    power: Array = (np.abs(np.fft.rfft(parts * window, axis=1)) ** 2).mean(axis=0)
+    power: Array = (np.abs(np.fft.rfft(blocks * window, axis=1)) ** 2).mean(axis=0)
     return power

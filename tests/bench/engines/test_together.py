@@ -1,17 +1,17 @@
-"""Fitting many jobs at once gives the rows fitting each would, up to the luck of draws."""
+"""Joint fits give the rows of separate fits, up to the order of random draws."""
 
 from __future__ import annotations
 
 import pytest
 
-from axonad.bench import together
 from axonad.bench.detection import read
+from axonad.bench.engines import together
 from axonad.bench.execute import Setting, execute
 from axonad.errors import ConfigError
 from tests.bench.jobs import make_job
 
 
-def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
+def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
     jobs = [make_job(seed=seed) for seed in (1, 2)]
     bad = make_job(params=make_job().params | {"window": 4000})
     plain = make_job(detector="RandomScore", label="RandomScore", params={"seed": 1})
@@ -24,18 +24,21 @@ def test_rows_are_those_of_separate_fits_up_to_luck(tmp_path, monkeypatch):
 
     monkeypatch.setattr(together, "fit_many", spy)
     setting = Setting(device="cpu", scores=str(tmp_path))
-    rows = {row.key: row for row in together.run([*jobs, bad, plain], setting=setting, workers=1)}
+    rows = {
+        row.key: row
+        for row in together.run_together([*jobs, bad, plain], setting=setting, workers=1)
+    }
     assert fitted == [3], "all of AxonAD's, the one that fails included"
     assert rows[bad.key].reason.startswith("InputError")
     assert rows[plain.key].is_ok
     for job in jobs:
-        kept = read(tmp_path / job.fit_key)
-        assert kept is not None
-        assert rows[job.key].fit_seconds == kept.fit_seconds, "the worker did not fit again"
+        saved = read(tmp_path / job.fit_key)
+        assert saved is not None
+        assert rows[job.key].fit_seconds == saved.fit_seconds, "the worker did not fit again"
         alone = execute(job, Setting(device="cpu"))
         assert rows[job.key].metrics["VUS-PR"] == pytest.approx(alone.metrics["VUS-PR"], abs=0.1)
-    list(together.run(jobs, setting=setting, workers=1))
-    assert fitted == [3], "kept scores are not made again"
+    list(together.run_together(jobs, setting=setting, workers=1))
+    assert fitted == [3], "saved scores are not computed again"
 
 
 def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeypatch):
@@ -51,13 +54,15 @@ def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeyp
 
     monkeypatch.setattr(together, "fit_many", spy)
     setting = Setting(device="cpu", scores=str(tmp_path))
-    assert all(row.is_ok for row in together.run([scored, trained], setting=setting, workers=1))
+    assert all(
+        row.is_ok for row in together.run_together([scored, trained], setting=setting, workers=1)
+    )
     assert fitted == [("d_rec",)]
 
 
 def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(together.tempfile, "tempdir", str(tmp_path))
-    (row,) = together.run([make_job()], setting=Setting(device="cpu"), workers=1)
+    (row,) = together.run_together([make_job()], setting=Setting(device="cpu"), workers=1)
     assert row.is_ok
     assert not list(tmp_path.iterdir())
 
@@ -65,7 +70,7 @@ def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
 @pytest.mark.parametrize("limit", [{"time_limit": 3.0}, {"memory_limit": 100.0}])
 def test_one_of_many_cannot_be_limited(limit):
     with pytest.raises(ConfigError, match="fits many jobs at once and cannot limit one"):
-        list(together.run([make_job()], setting=Setting(**limit)))
+        list(together.run_together([make_job()], setting=Setting(**limit)))
 
 
 def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch):
@@ -80,9 +85,9 @@ def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch)
         "fit_many",
         lambda many, series: fitted.append(len(many)) or fit_many(many, series),
     )
-    monkeypatch.setattr(together, "AT_ONCE", 1)
+    monkeypatch.setattr(together, "SERIES_AT_ONCE", 1)
     setting = Setting(device="cpu", scores=str(tmp_path))
-    assert all(row.is_ok for row in together.run(jobs, setting=setting, workers=1))
+    assert all(row.is_ok for row in together.run_together(jobs, setting=setting, workers=1))
     names = {job.series.name for job in jobs}
     assert sorted(read_) == sorted(names)
     assert sum(fitted) == 4

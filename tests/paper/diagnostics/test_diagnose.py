@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from axonad.bench.execute import execute
-from axonad.bench.run import pending
+from axonad.bench.runner import pending
 from axonad.bench.sources import SeriesRef
 from axonad.errors import ConfigError, FileError, InputError
-from axonad.paper.diagnostics import run
+from axonad.paper.diagnostics import diagnose
 from axonad.paper.diagnostics.finding import FILE, Findings, read_findings
 from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.sample import FILE as SAMPLES
@@ -33,15 +33,15 @@ def drive(seed: int, **params):
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kept")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
     with Findings(folder) as findings:
-        list(run.run_jobs([drive(1), drive(2)], findings, device="cpu"))
+        list(diagnose.diagnose_jobs([drive(1), drive(2)], findings, device="cpu"))
     return folder
 
 
-def test_a_finding_is_the_benchs_row_and_more(kept):
-    first = read_findings(kept)[0]
+def test_a_finding_is_the_row_of_the_job_and_measures(saved):
+    first = read_findings(saved)[0]
     row = execute(drive(1))
     assert first.row.metrics == row.metrics
     assert first.row.fingerprint == row.fingerprint
@@ -54,22 +54,22 @@ def test_a_finding_is_the_benchs_row_and_more(kept):
         assert getattr(first.row, name)
 
 
-def test_what_is_done_is_not_done_again(kept, monkeypatch):
+def test_finished_jobs_are_not_run_again(saved, monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr(run, "fit_many", never)
+    monkeypatch.setattr(diagnose, "fit_jointly", never)
     jobs = [drive(1), drive(2)]
-    with Findings(kept) as findings:
+    with Findings(saved) as findings:
         todo = pending(jobs, [finding.row for finding in findings.rows])
-        assert not list(run.run_jobs(todo, findings, device="cpu"))
-    assert len(read_findings(kept)) == 2
+        assert not list(diagnose.diagnose_jobs(todo, findings, device="cpu"))
+    assert len(read_findings(saved)) == 2
 
 
-def test_samples_hold_what_figures_need(kept):
-    found = read_findings(kept)
+def test_samples_hold_what_figures_need(saved):
+    found = read_findings(saved)
     keys = [finding.key for finding in found]
-    samples = samples_of(kept, found)
+    samples = samples_of(saved, found)
     assert list(samples) == keys
     one = samples[keys[0]]
     assert set(one["anomalous"]["kind"]) == {"level_shift", "correlation_break"}
@@ -78,16 +78,16 @@ def test_samples_hold_what_figures_need(kept):
     steps = len(event["d_q"])
     assert np.shape(event["predicted"]) == np.shape(event["target"]) == (steps, 2)
     assert event["first"] < event["start"] < event["stop"]
-    before = (kept / SAMPLES).read_bytes()
-    Samples(kept).append("other", {**one, "seed": 9})
-    assert (kept / SAMPLES).read_bytes() == before, "a series is kept once"
+    before = (saved / SAMPLES).read_bytes()
+    Samples(saved).append("other", {**one, "seed": 9})
+    assert (saved / SAMPLES).read_bytes() == before, "a series is saved once"
 
 
-def test_another_seed_finds_the_sample_of_its_series(kept):
-    first, second = read_findings(kept)
+def test_another_seed_finds_the_sample_of_its_series(saved):
+    first, second = read_findings(saved)
     other = replace(first, row=replace(first.row, key="another", seed=9))
-    assert list(samples_of(kept, [other, second])) == ["another", second.key]
-    assert list(samples_of(kept, [first, other])) == [first.key], "a series is drawn once"
+    assert list(samples_of(saved, [other, second])) == ["another", second.key]
+    assert list(samples_of(saved, [first, other])) == [first.key], "a series is drawn once"
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,18 @@ def test_another_seed_finds_the_sample_of_its_series(kept):
 )
 def test_samples_of_another_kind_are_refused_and_left_alone(tmp_path, text):
     (tmp_path / SAMPLES).write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"samples.jsonl is not what .* move it away"):
+    with pytest.raises(InputError, match=r"samples.jsonl was not written by .* move it away"):
         samples_of(tmp_path, [])
     assert (tmp_path / SAMPLES).read_bytes() == text.encode("latin-1")
 
 
-def test_a_torn_last_sample_is_left_out_and_cut_off_only_by_the_next(kept, tmp_path):
-    whole = (kept / SAMPLES).read_bytes()
+def test_an_incomplete_last_sample_is_ignored_and_removed_by_the_next(saved, tmp_path):
+    whole = (saved / SAMPLES).read_bytes()
     (tmp_path / SAMPLES).write_bytes(whole[:-30])
-    found = read_findings(kept)
+    found = read_findings(saved)
     assert len(samples_of(tmp_path, found)) == 1
     assert (tmp_path / SAMPLES).read_bytes() == whole[:-30], "reading writes nothing"
-    last = samples_of(kept, found)[found[1].key]
+    last = samples_of(saved, found)[found[1].key]
     Samples(tmp_path).append(last["key"], {k: v for k, v in last.items() if k != "key"})
     assert (tmp_path / SAMPLES).read_bytes() == whole
 
@@ -114,11 +114,11 @@ def test_a_torn_last_sample_is_left_out_and_cut_off_only_by_the_next(kept, tmp_p
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monkeypatch, at_once):
     jobs = [drive(1), drive(2, window=3000), drive(3)]
-    if at_once > 1:  # as on a graphics card
-        monkeypatch.setattr(run, "AT_ONCE", at_once)
-        monkeypatch.setattr(run, "resolve_device", lambda name: torch.device("cuda"))
+    if at_once > 1:  # as on a GPU
+        monkeypatch.setattr(diagnose, "SERIES_AT_ONCE", at_once)
+        monkeypatch.setattr(diagnose, "resolve_device", lambda name: torch.device("cuda"))
     with Findings(tmp_path) as findings:
-        list(run.run_jobs(jobs, findings, device="cpu"))
+        list(diagnose.diagnose_jobs(jobs, findings, device="cpu"))
     made = {finding.row.seed: finding for finding in read_findings(tmp_path)}
     assert {seed: finding.row.status for seed, finding in made.items()} == {
         1: "ok", 2: "failed", 3: "ok",
@@ -128,26 +128,27 @@ def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monke
     assert len(samples_of(tmp_path, [made[1], made[2], made[3]])) == 2
 
 
-def test_only_axonad_can_be_looked_into():
-    with pytest.raises(ConfigError, match="diagnostics look into AxonAD, got RandomScore"):
-        next(run.diagnose([make_job(detector="RandomScore")]))
+def test_only_axonad_can_be_diagnosed(tmp_path):
+    jobs = [make_job(detector="RandomScore")]
+    with pytest.raises(ConfigError, match="diagnostics need the detector AxonAD, got RandomScore"):
+        next(diagnose.diagnose_jobs(jobs, Findings(tmp_path)))
 
 
-def test_a_folder_without_findings(tmp_path, kept):
+def test_a_folder_without_findings(tmp_path, saved):
     with pytest.raises(FileError, match="expected what `axonad paper diagnostics` wrote"):
         read_findings(tmp_path)
-    text = (kept / FILE).read_text().replace("causal", "fair")
+    text = (saved / FILE).read_text().replace("causal", "fair")
     (tmp_path / FILE).write_text(text)
     with pytest.raises(InputError, match="row 1: row's protocol must be one of"):
         read_findings(tmp_path)
 
 
-def test_computing_needs_no_scipy_sklearn_or_matplotlib():
+def test_computing_needs_no_plotting_and_no_command_line():
     code = (
         "import sys\n"
-        "for name in ('scipy', 'sklearn', 'matplotlib', 'typer', 'rich', 'safetensors'):\n"
+        "for name in ('sklearn', 'matplotlib', 'typer', 'rich', 'safetensors'):\n"
         "    sys.modules[name] = None\n"
-        "from axonad.paper.diagnostics.run import run_jobs\n"
+        "from axonad.paper.diagnostics.diagnose import diagnose_jobs\n"
         "from axonad.bench.suite import read_suite\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603

@@ -1,4 +1,4 @@
-"""Jobs on this machine: one process per worker, as many as there are cores."""
+"""The local engine: jobs run in worker processes on this machine, by default one per core."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import threading
 from collections.abc import Generator, Iterable
 from contextlib import suppress
 
+from axonad.bench.engines.worker import StoppedError, Worker
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job
 from axonad.bench.machine import cores
 from axonad.bench.row import Row
-from axonad.bench.worker import StoppedError, Worker
 
-MOST_ON_A_CARD = 12  # small fits that share one graphics card well
+MAX_PER_GPU = 12  # small fits that share one GPU well
 
 
-def run(
+def run_locally(
     jobs: Iterable[Job], *, setting: Setting | None = None, workers: int | None = None
 ) -> Generator[Row]:
-    """Yield the rows of jobs as they finish, in the order in which they finish.
+    """Yield the rows of jobs in the order in which the jobs finish.
 
-    The cores are shared out among the workers, so that their threads do not fight. Closing the
-    iterator, or an interrupt, ends all workers; a job that was running leaves no row.
+    The cores are divided among the workers, so that their threads do not compete. Closing the
+    generator, or an interrupt, ends all workers; a job that was running leaves no row.
     """
     setting = setting or Setting()
     waiting = list(jobs)
@@ -38,10 +38,10 @@ def run(
                     job = next(todo, None)
                 if job is None:
                     return
-                done.put(worker.run(job))
+                done.put(worker.run_job(job))
         except StoppedError:
             return
-        except BaseException as error:  # handed to the caller, who is in another thread
+        except BaseException as error:  # raised again in the caller's thread
             done.put(error)
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in team]
@@ -49,7 +49,7 @@ def run(
         for thread in threads:
             thread.start()
         for _ in waiting:
-            result = _next(done)
+            result = done.get()
             if isinstance(result, BaseException):
                 raise result
             yield result
@@ -62,17 +62,10 @@ def run(
 
 
 def default_workers(device: str | None) -> int:
-    """Return how many workers suit: one per core, several small fits to a graphics card."""
+    """Return one worker per core, but not more than share a GPU well where one is used."""
     if device not in ("cpu", "mps"):
         import torch
 
         if torch.cuda.is_available():
-            return min(MOST_ON_A_CARD, cores())
+            return min(MAX_PER_GPU, cores())
     return cores()
-
-
-def _next(done: queue.SimpleQueue[Row | BaseException]) -> Row | BaseException:
-    """Wait for the next result; in short naps, so that an interrupt is heard everywhere."""
-    while True:
-        with suppress(queue.Empty):
-            return done.get(timeout=0.5)

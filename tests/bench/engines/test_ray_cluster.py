@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import builtins
 import os
-import threading
-import time
 
+import psutil
 import pytest
 import ray
 
-from axonad.bench import local, on_ray
+from axonad.bench.engines import ray_cluster
+from axonad.bench.engines.local import run_locally
+from axonad.bench.engines.ray_cluster import run_on_ray
 from axonad.bench.execute import Setting
 from axonad.bench.suite import read_suite
 from axonad.errors import ConfigError, MissingDependencyError
-from tests.bench.jobs import SUITE, make_job, steady, write_suite
+from tests.bench.jobs import LONG, SUITE, make_job, steady, worker_processes, write_suite
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
 
@@ -42,8 +43,8 @@ def test_three_machines_give_the_rows_of_one_also_when_one_is_lost(cluster, tmp_
     cluster.wait_for_nodes()
     seeds = SUITE.replace("[1, 2]", str(list(range(1, 13))))
     jobs = read_suite(write_suite(tmp_path, seeds)).jobs()
-    expected = steady(local.run(jobs, workers=2))
-    rows = on_ray.run(jobs, workers=3)
+    expected = steady(run_locally(jobs, workers=2))
+    rows = run_on_ray(jobs, workers=3)
     found = [next(rows), next(rows)]
     cluster.remove_node(lost)  # in the middle, with a job on it
     found += list(rows)
@@ -58,42 +59,41 @@ def test_a_lost_job_runs_again_and_is_given_up_after_three(cluster, monkeypatch)
     """A job that takes its machine down each time becomes a row, not an endless loop."""
     tries = []
 
-    class Deadly(on_ray._Actor):
-        def run(self, job, subject):
+    class Deadly(ray_cluster.Actor):
+        def run_job(self, job, series):
             os._exit(1)
 
-    monkeypatch.setattr(on_ray, "_Actor", Deadly)
-    forget = on_ray._Crew._receive
+    monkeypatch.setattr(ray_cluster, "Actor", Deadly)
+    forget = ray_cluster.ActorPool._receive
 
     def count(self, answer):
         tries.append(answer)
         return forget(self, answer)
 
-    monkeypatch.setattr(on_ray._Crew, "_receive", count)
-    (row,) = on_ray.run([make_job()], workers=1)
+    monkeypatch.setattr(ray_cluster.ActorPool, "_receive", count)
+    (row,) = run_on_ray([make_job()], workers=1)
     assert (row.status, len(tries)) == ("failed", 3)
     assert row.reason.startswith("lost with its machine 3 times")
 
 
 def test_actors_that_cannot_start_end_the_run_with_a_reason(cluster, monkeypatch):
-    class Unborn(on_ray._Actor):
+    class Unborn(ray_cluster.Actor):
         def __init__(self, setting, threads):
             raise ImportError("no axonad here")
 
-    monkeypatch.setattr(on_ray, "_Actor", Unborn)
+    monkeypatch.setattr(ray_cluster, "Actor", Unborn)
     with pytest.raises(ConfigError, match=r"3 Ray actors in a row could not start.*no axonad here"):
-        list(on_ray.run([make_job()], workers=1))
+        list(run_on_ray([make_job()], workers=1))
 
 
 def test_limits_and_unreadable_series_are_rows(cluster, tmp_path):
     from axonad.bench.sources import SeriesRef
 
-    long = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
     gone = make_job(
         series=SeriesRef(source="files", name="002_MSL_id_1_S_tr_2_1st_3.csv", dataset="MSL",
                          location=str(tmp_path / "none"))
     )  # fmt: skip
-    rows = list(on_ray.run([long, gone], workers=1, setting=Setting(time_limit=1)))
+    rows = list(run_on_ray([LONG, gone], workers=1, setting=Setting(time_limit=1)))
     assert sorted(row.status for row in rows) == ["failed", "timeout"]
 
 
@@ -109,7 +109,7 @@ def test_smoke_suite_on_ray_of_its_own(tmp_path, monkeypatch):
     assert not ray.is_initialized()
     rows = read_rows("there")
     assert len(rows) == 6
-    assert steady(rows) == steady(local.run(read_suite("smoke").jobs(), workers=2))
+    assert steady(rows) == steady(run_locally(read_suite("smoke").jobs(), workers=2))
 
 
 def test_without_ray_one_sentence_says_what_to_install(monkeypatch):
@@ -122,14 +122,14 @@ def test_without_ray_one_sentence_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_ray)
     with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[ray\]'"):
-        next(on_ray.run([make_job()]))
+        next(run_on_ray([make_job()]))
 
 
-def test_interrupt_ends_the_actors(cluster):
-    long = make_job(params=make_job().params | {"epochs": 100_000, "validation": 0.0})
-    rows = on_ray.run([make_job(), long], workers=1)
+def test_closing_ends_the_actors_and_their_workers(cluster):
+    rows = run_on_ray([make_job(), LONG], workers=1)
     assert next(rows).is_ok
-    threading.Event().wait(0.5)
-    started = time.monotonic()
+    busy = worker_processes()
+    assert busy, "the long job is still to run in the actor's worker"
     rows.close()
-    assert time.monotonic() - started < 60
+    _, alive = psutil.wait_procs(busy, timeout=60)
+    assert not alive

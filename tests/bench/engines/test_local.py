@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from axonad.bench.engines.local import default_workers, run_locally
+from axonad.bench.machine import cores
+from tests.bench.jobs import LONG, make_job, worker_processes
+
+
+def test_closing_ends_the_jobs_that_run():
+    rows = run_locally([make_job(), LONG], workers=2)
+    assert next(rows).is_ok
+    assert worker_processes(), "the long job is still running"
+    rows.close()
+    assert not worker_processes()
+
+
+def test_cores_are_divided_among_workers():
+    rows = list(run_locally([make_job(), make_job(seed=2)], workers=2))
+    assert {row.threads for row in rows} == {max(1, cores() // 2)}
+    assert default_workers("cpu") == cores()
+
+
+def test_no_jobs_no_rows():
+    assert list(run_locally([])) == []
