@@ -110,9 +110,14 @@ class Detector(ABC):
         return 1
 
     @property
+    def why_not_causal(self) -> str:
+        """Why a score depends on more than its own window, and what to do; empty if causal."""
+        return ""
+
+    @property
     def is_causal(self) -> bool:
         """Whether the score of a full window depends on nothing behind that window."""
-        return True
+        return not self.why_not_causal
 
     @property
     def fingerprint(self) -> str:
