@@ -1,16 +1,16 @@
-"""KNN: how far a row is from its nearest training rows.
+"""KNN: distance of a row to its nearest training rows.
 
 Ramaswamy, Rastogi and Shim, "Efficient algorithms for mining outliers from large data sets", SIGMOD
-2000; the mean over all neighbours after Angiulli and Pizzuti, PKDD 2002. The settings are TSB-AD's,
-whose values it gives on the array it was fitted on. Where we differ: a long series is represented
-by a sample, see :mod:`axonad.baselines._neighbours`.
+2000; the mean over the neighbours after Angiulli and Pizzuti, PKDD 2002. The settings, and the
+scores on the training array, are those of TSB-AD. Where we differ: a long series is represented by
+a sample, see :mod:`axonad.baselines._neighbours`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from axonad.baselines._neighbours import NeighbourDetector, Places
+from axonad.baselines._neighbours import Indices, NeighbourDetector
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice
 
@@ -24,8 +24,7 @@ class KNN(NeighbourDetector):
     Parameters
     ----------
     method
-        Which distance counts: the ``"mean"`` over the neighbours, their ``"median"``, or the
-        ``"largest"``.
+        The ``"mean"``, ``"median"`` or ``"largest"`` distance among the neighbours.
     neighbours, max_train, seed
         See :mod:`axonad.baselines._neighbours`.
     window, units, align
@@ -34,14 +33,14 @@ class KNN(NeighbourDetector):
 
     method: str = "mean"
 
-    def _judge(self, far: Values, places: Places) -> Values:
+    def _score_neighbours(self, distances: Values, indices: Indices) -> Values:
         if self.method == "largest":
-            return far[:, -1]
+            return distances[:, -1]
         if self.method == "median":
-            middle = far.shape[1] // 2
-            result: Values = (far[:, middle] + far[:, -middle - 1]) / 2  # sorted by distance
+            middle = distances.shape[1] // 2
+            result: Values = (distances[:, middle] + distances[:, -middle - 1]) / 2  # sorted
             return result
-        mean: Values = far.mean(axis=1)
+        mean: Values = distances.mean(axis=1)
         return mean
 
     def _check_params(self) -> None:

@@ -1,13 +1,13 @@
-"""OmniAnomaly: a recurrent variational autoencoder; what does not come back is the score.
+"""OmniAnomaly: reconstruction error of a recurrent variational autoencoder.
 
 Su, Zhao, Niu, Liu, Sun, Pei: Robust anomaly detection for multivariate time series through
 stochastic recurrent neural network. KDD 2019.
 
-Differs from the paper, as TSB-AD does, in leaving out the state-space model and the flow between
-latent variables, and in squared error instead of a likelihood. Differs from TSB-AD in three things:
-every window is read by itself from a state of zeros (there the rows of a batch's windows are read
-as one another's, from random states), scoring takes the mean of the latent variables instead of a
-draw, and outputs are linear unless ``tsb_ad=True`` asks for the sigmoid.
+Differs from the paper, as TSB-AD does, in leaving out the state-space model and the normalising
+flow of the latent variables, and in the squared error instead of a likelihood. Differs from TSB-AD
+in three things: every window starts from a zero state (TSB-AD mixes up the rows of a batch's
+windows and starts from random states), scoring uses the mean of the latent variables instead of a
+sample, and outputs are linear unless ``tsb_ad=True`` asks for the sigmoid.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Net(nn.Module):
         self.last = nn.Sigmoid() if sigmoid else nn.Identity()
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Sample the latent variables while training, take their mean otherwise."""
+        """Sample the latent variables in training, use their mean otherwise."""
         mean, log_variance = self.encoder(self.recurrent(x)[0]).chunk(2, dim=-1)
         z = mean
         if self.training:
@@ -58,9 +58,9 @@ class OmniAnomaly(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the recurrent and hidden layers, and of the latent variables of each step.
+        Width of the recurrent and hidden layers; latent variables per row.
     beta
-        Weight of the divergence of the latent variables from their prior.
+        Weight of the KL term.
     tsb_ad
         Sigmoid outputs (parity).
     """

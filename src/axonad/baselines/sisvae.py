@@ -1,12 +1,12 @@
-"""SISVAE: a sequential variational autoencoder whose reconstruction must not jump.
+"""SISVAE: negative log-likelihood under a sequential variational autoencoder with smooth outputs.
 
 Li, Yan, Wang, Jin: Anomaly detection of time series with smoothness-inducing sequential
 variational auto-encoder. IEEE Transactions on Neural Networks and Learning Systems 32(3), 2021.
 
-Each step has latent variables with a prior learned from the past; the divergence between the output
-Gaussians of neighbouring steps is a penalty. Differs from the paper, as the runs published with
-AxonAD do, in a recurrent state that reads the rows alone and not the latent variables, so that all
-steps are computed at once; differs from those runs in leaving out AMSGrad.
+Each row has latent variables with a prior learned from the past; the KL divergence between the
+output Gaussians of neighbouring rows is a penalty. Differs from the paper, as the runs published
+with AxonAD do, in a recurrent state that reads the rows but not the latent variables, so that all
+rows are computed at once. Differs from those runs in not using AMSGrad.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from axonad.config import check_float, check_int
 
 
 def smoothness(p: Gaussian) -> Tensor:
-    """Return how far each step's Gaussian (B, T, F) is from the next one's, (B, T-1, F)."""
+    """Return the KL divergence of each row's Gaussian (B, T, F) from the next: (B, T-1, F)."""
     before = Gaussian(p.mean[:, :-1], p.std[:, :-1])
     return kl(before, Gaussian(p.mean[:, 1:], p.std[:, 1:]))
 
@@ -34,7 +34,7 @@ def _two_layers(inner: int, width: int) -> nn.Sequential:
 
 
 class Net(nn.Module):
-    """Windows (B, T, F) → output, posterior and prior, each a Gaussian a step."""
+    """Windows (B, T, F) → output, posterior and prior, each a Gaussian per row."""
 
     def __init__(self, channels: int, *, width: int, latent: int) -> None:
         super().__init__()
@@ -69,9 +69,9 @@ class SISVAE(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the recurrent and hidden layers, and of the latent variables of each step.
+        Width of the recurrent and hidden layers; latent variables per row.
     smooth
-        Weight of the divergence between neighbouring steps' outputs.
+        Weight of the penalty on changes between neighbouring rows.
     """
 
     width: int = 200

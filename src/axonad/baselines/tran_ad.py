@@ -1,12 +1,12 @@
-"""TranAD: a transformer reconstructs a window's last row twice, the second time knowing the error.
+"""TranAD: a transformer reconstructs a window's last row twice, the second time given the error.
 
 Tuli, Casale, Jennings: TranAD, deep transformer networks for anomaly detection in multivariate
 time series data. PVLDB 15(6), 2022.
 
 Differs from the paper, as the authors' code and TSB-AD do, in minimising the weighted sum of both
-phases' errors instead of the adversarial pair, in layers without normalisation, and in scoring by
-the second phase alone. Outputs are linear; ``tsb_ad=True`` gives the sigmoid, which suits inputs in
-0…1, for the published figures.
+phases' errors instead of the adversarial losses, in layers without normalisation, and in scoring by
+the second phase alone. Outputs are linear; ``tsb_ad=True`` uses a sigmoid, which suits inputs in
+0…1, to reproduce the published results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from axonad.config import check_bool, check_float, check_int
 
 
 class Layer(nn.Module):
-    """Attention to itself, then to a memory if it has one, then two linear layers, all residual."""
+    """Self-attention, optional attention to a memory, and two linear layers, with shortcuts."""
 
     def __init__(self, heads: int, width: int, dropout: float, *, memory: bool) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Layer(nn.Module):
             for _ in range(count)
         )
         self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Sequential(  # nothing bent between them: the authors' slope is 1
+        self.linear = nn.Sequential(  # no activation: the authors' leaky ReLU has slope 1
             nn.Linear(size, width), nn.Dropout(dropout), nn.Linear(width, size)
         )
 
@@ -70,7 +70,7 @@ class Net(nn.Module):
         self.register_buffer("position", angle.sin() + angle.cos(), persistent=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last row as each phase reconstructs it."""
+        """Return the last row as reconstructed in each phase."""
         target = x[:, -1:].repeat(1, 1, 2)
         first = self._phase(self.decoder1, x, torch.zeros_like(x), target)
         focus = (first[:, None] - x).square()
@@ -85,12 +85,12 @@ class Net(nn.Module):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TranAD(NeuralDetector):
-    """Squared error of a window's last row, reconstructed by a transformer that saw its error.
+    """Squared error of a window's last row, reconstructed by a transformer given its first error.
 
     Parameters
     ----------
     width, dropout
-        Of the layers' linear part, and of all of them. There are as many heads as channels.
+        Width of the layers' linear part; dropout rate. There are as many heads as channels.
     tsb_ad
         Sigmoid outputs (parity).
     """
@@ -113,7 +113,7 @@ class TranAD(NeuralDetector):
         share = 1 / epoch
         return share * mse_loss(first, x[:, -1]) + (1 - share) * mse_loss(second, x[:, -1])
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return 1 / epoch
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:

@@ -1,12 +1,12 @@
-"""USAD: two autoencoders share an encoder; the second also reads what the first gave back.
+"""USAD: reconstruction errors of two autoencoders with a shared encoder, one reading the other.
 
 Audibert, Michiardi, Guyard, Marti, Zuluaga: USAD, unsupervised anomaly detection on multivariate
 time series. KDD 2020.
 
 Differs from the paper, as TSB-AD does, in one optimiser on the sum of the two losses: the
-adversarial terms ±(1 - 1/n)·‖x - AE2(AE1(x))‖² cancel there, and both autoencoders learn to
-reconstruct. Outputs are linear; ``tsb_ad=True`` gives the sigmoid, which suits inputs in 0…1, and
-the weight 1/n of epoch n, which all but disables early stopping, for the published figures.
+adversarial terms ±(1 - 1/n)·‖x - AE2(AE1(x))‖² cancel, and both autoencoders learn to reconstruct.
+Outputs are linear; ``tsb_ad=True`` uses a sigmoid, which suits inputs in 0…1, and divides the loss
+by the epoch, which nearly disables early stopping, to reproduce the published results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _three_layers(inner: int, width: int, outer: int, last: nn.Module) -> nn.Seq
 
 
 class Net(nn.Module):
-    """Windows (B, T·F) → AE1(x), AE2(x); AE2 of AE1(x) with :meth:`twice`."""
+    """Windows (B, T·F) → AE1(x), AE2(x); AE2(AE1(x)) with :meth:`twice`."""
 
     def __init__(self, size: int, width: int, latent: int, *, sigmoid: bool) -> None:
         super().__init__()
@@ -58,9 +58,9 @@ class USAD(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the hidden layers and of the code between encoder and decoders.
+        Width of the hidden layers and of the bottleneck.
     alpha
-        Weight of the first autoencoder's error; the rest is that of the second.
+        Weight of the first autoencoder's error; the second has 1 - alpha.
     tsb_ad
         Sigmoid outputs, and a loss divided by the epoch (parity).
     """
@@ -83,7 +83,7 @@ class USAD(NeuralDetector):
         first, second = net(x)
         return (mse_loss(first, x) + mse_loss(second, x)) / (epoch + 1 if self.tsb_ad else 1)
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return float(epoch)
 
     def _window_score(self, net: Any, x: Tensor) -> Tensor:

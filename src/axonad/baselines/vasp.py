@@ -1,12 +1,12 @@
-"""VASP: a recurrent variational autoencoder with a very narrow middle.
+"""VASP: reconstruction error of a recurrent variational autoencoder with a very narrow bottleneck.
 
 von Schleinitz, Graf, Trutschnig, Schröder: VASP, an autoencoder-based approach for multivariate
 anomaly detection and robust time series prediction with application in motorsport. Engineering
 Applications of Artificial Intelligence 104, 2021.
 
-The paper's second half, a forecaster that reads repaired rows, makes no part of the score, there or
-in the runs published with AxonAD, and is left out. Differs from the paper in dropout on a layer's
-outputs instead of inside the recurrence, and from those runs in leaving out AMSGrad.
+The paper's second half, a forecaster that reads repaired rows, is not part of the score, neither
+there nor in the runs published with AxonAD, and is left out. Differs from the paper in dropout on a
+layer's outputs instead of inside the recurrence, and from those runs in not using AMSGrad.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from axonad.config import check_float, check_int
 
 
 class Net(nn.Module):
-    """Windows (B, T, F) → reconstruction, and the Gaussian of one latent vector a window."""
+    """Windows (B, T, F) → reconstruction, and the Gaussian of one latent vector per window."""
 
     def __init__(self, channels: int, *, width: int, rows: int, latent: int) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Net(nn.Module):
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Gaussian]:
-        """Draw the latent vector while training, else take its mean."""
+        """Sample the latent vector in training, use its mean otherwise."""
         states, _ = self.encoder(self.before(x))
         q: Gaussian = self.latent(self.narrow(self.dropout(states[:, -1])))
         z = self.widen(q.draw() if self.training else q.mean)
@@ -52,9 +52,9 @@ class VASP(NeuralDetector):
     Parameters
     ----------
     width, rows, latent
-        Of the recurrent layers, of the linear layers around them, and of the latent vector.
+        Widths of the recurrent layers, of the linear layers around them, and of the latent vector.
     kl_weight
-        Of the divergence of the latent vector from its prior.
+        Weight of the KL term.
     """
 
     width: int = 65

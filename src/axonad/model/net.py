@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -14,6 +13,9 @@ from axonad.model.config import NetConfig
 from axonad.model.embedding import QueryEncoder
 from axonad.model.predictor import QueryPredictor
 from axonad.model.target import MomentumTarget
+from axonad.torch_runtime.weights import check_shapes
+
+__all__ = ["AxonNet", "Output", "check_shapes"]  # check_shapes until axon.py imports weights.py
 
 
 class Output(NamedTuple):
@@ -80,18 +82,3 @@ class AxonNet(nn.Module):
         h = h + self.narrow(relu(self.widen(self.norm(h))))
         reconstruction: Tensor = self.head(h)
         return reconstruction
-
-
-def check_shapes(net: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Refuse weights that are not exactly those the network has, naming the first that differs."""
-    for name, expected in net.state_dict().items():
-        if name not in weights:
-            raise ValueError(f"weight {name!r} is missing")
-        if weights[name].shape != expected.shape:
-            shapes = tuple(weights[name].shape), tuple(expected.shape)
-            raise ValueError(
-                f"weight {name!r} has shape {shapes[0]}, the parameters say {shapes[1]}"
-            )
-    extra = sorted(set(weights) - set(net.state_dict()))
-    if extra:
-        raise ValueError(f"weight {extra[0]!r} is not part of the network")

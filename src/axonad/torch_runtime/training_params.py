@@ -1,0 +1,60 @@
+"""What detectors that train a network share: parameter checks and the validation split."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from axonad.config import check_bool, check_float, check_int
+from axonad.errors import ConfigError
+
+
+class TrainingParams(Protocol):
+    """The parameters every detector that trains a network has."""
+
+    window: int
+    lr: float
+    weight_decay: float
+    batch_size: int
+    epochs: int
+    patience: int
+    validation: float
+    restore_best: bool
+    seed: int
+    device: str
+    verbose: bool
+
+
+def check_training_params(params: TrainingParams) -> None:
+    """Raise ConfigError on the first training parameter that is of a wrong type or out of range."""
+    for name in ("window", "batch_size", "epochs", "patience"):
+        check_int(name, getattr(params, name), low=1)
+    check_int("seed", params.seed, low=0, high=2**63 - 1)
+    check_float("lr", params.lr, above=0)
+    check_float("weight_decay", params.weight_decay, low=0)
+    check_float("validation", params.validation, low=0, below=1)
+    check_bool("restore_best", params.restore_best)
+    check_bool("verbose", params.verbose)
+    if not isinstance(params.device, str):
+        raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {params.device!r}")
+
+
+def count_training_rows(rows: int, *, validation: float, window: int) -> int:
+    """Return how many of ``rows`` rows, from the first, are trained on; the rest validates.
+
+    All of them are where the training share would not be longer than one window.
+
+    >>> count_training_rows(400, validation=0.2, window=100)
+    320
+    >>> count_training_rows(125, validation=0.2, window=100)
+    125
+    """
+    cut = int(rows * (1 - validation))
+    return cut if cut > window else rows
+
+
+def select_fields(cls: type, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of ``params`` that are fields of the dataclass ``cls``."""
+    names = {field.name for field in dataclasses.fields(cls)}
+    return {name: value for name, value in params.items() if name in names}
