@@ -40,8 +40,7 @@ class Trees:
                 node[inside] = self.children[at, goes_right(inside, at).astype(np.int64)]
                 inside = inside[node[inside] >= 0]
             total += self.paths[-1 - node]
-        result: Values = total / len(self.roots)
-        return result
+        return total / len(self.roots)
 
 
 def expected_path(size: NDArray[np.integer] | int) -> Values:

@@ -43,6 +43,7 @@ from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
 from axonad.torch_runtime.training_params import (
+    check_by_type,
     check_training_params,
     count_training_rows,
     select_fields,
@@ -51,6 +52,11 @@ from axonad.torch_runtime.weights import restore_net, weights_to_arrays
 from axonad.torch_runtime.windows import gather_windows
 
 Scores = NDArray[np.float64]
+
+
+def parity_with(**changes: Any) -> dict[str, Any]:
+    """Return the parameters the neural baselines share under parity, with a detector's changes."""
+    return {"scaling": "array", "align": "center", "restore_best": False, **changes}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -98,9 +104,9 @@ class NeuralDetector(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "align": "center", "restore_best": False,
-    }  # fmt: skip
+    parity: ClassVar[Mapping[str, Any]] = parity_with()
+    zero_allowed: ClassVar[frozenset[str]] = frozenset({"seed"})
+    """Integer parameters that may be 0; all others must be at least 1."""
     lr_schedule: ClassVar[tuple[int, float]] = (5, 0.75)
     """(epochs, factor): the learning rate is multiplied by the factor every so many epochs."""
     clip: ClassVar[float | None] = None
@@ -278,6 +284,7 @@ class NeuralDetector(Detector):
     def _check_params(self) -> None:
         super()._check_params()
         check_training_params(self)
+        check_by_type(self, zero_allowed=self.zero_allowed)
         if self.epoch_windows is not None:
             check_int("epoch_windows", self.epoch_windows, low=1)
         check_choice("scaling", self.scaling, (*SCALINGS, "raw"))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, softplus
 
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import parity_with
 
 MIN_VARIANCE = 1e-8
 LOG_2PI = 1.8378770664093453
-PARITY: Mapping[str, Any] = {**NeuralDetector.parity, "patience": 10}
+PARITY = parity_with(patience=10)
 """The parameters of the variational autoencoders in the AxonAD paper's runs."""
 
 

@@ -15,17 +15,15 @@ from TSB-AD in stopping early by the reconstruction error alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, mse_loss
 
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import NeuralDetector, parity_with
 from axonad.baselines._transformer import RowEmbedding, split_heads
-from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
 SMALL = 1e-4  # added to probabilities before their logarithm
@@ -137,9 +135,9 @@ class AnomalyTransformer(NeuralDetector):
     patience: int = 7
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "temperature": 150.0}
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 0.5)
+    parity = parity_with(temperature=150.0)
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, **self._params("window", "width", "heads", "hidden", "layers"))
@@ -161,9 +159,5 @@ class AnomalyTransformer(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "heads", "hidden", "layers"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("discrepancy_weight", self.discrepancy_weight, low=0)
-        check_float("temperature", self.temperature, low=0)
         if self.width % self.heads:
             raise ConfigError(f"heads ({self.heads}) must divide width ({self.width})")

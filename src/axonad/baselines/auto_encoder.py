@@ -12,15 +12,12 @@ channel.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 from torch import Tensor, nn
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_ints
+from axonad.baselines._neural import NeuralDetector, parity_with
 from axonad.data.frames import Matrix
 
 
@@ -63,11 +60,8 @@ class AutoEncoder(NeuralDetector):
     weight_decay: float = 1e-5
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "train", "align": "center", "restore_best": False, "tsb_ad": True,
-        "validation": 0.0, "patience": 50,
-    }  # fmt: skip
+    lr_schedule = (1, 1.0)
+    parity = parity_with(scaling="train", tsb_ad=True, validation=0.0, patience=50)
 
     def _preprocess(self, X: Matrix) -> Matrix:
         if not self.tsb_ad:
@@ -82,9 +76,3 @@ class AutoEncoder(NeuralDetector):
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         error: Tensor = net(x) - x
         return error.square().mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_bool("tsb_ad", self.tsb_ad)
-        check_float("dropout", self.dropout, low=0, below=1)
-        check_ints("hidden", self.hidden)

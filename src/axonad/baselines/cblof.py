@@ -9,7 +9,6 @@ raises an error), and a long series is clustered from a sample of ``max_train`` 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ class CBLOF(WindowedDetector):
     max_train: int | None = 100_000
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = ("_centers", "_large")
+    learned = ("_centers", "_large")
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))

@@ -11,14 +11,11 @@ windows to (channels, time); TSB-AD reshapes them, which mixes up channels and t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from axonad.baselines._neural import Forecaster
-from axonad.config import check_bool, check_ints
+from axonad.baselines._neural import Forecaster, parity_with
 from axonad.errors import ConfigError
 
 KERNEL = 3
@@ -66,17 +63,13 @@ class CNN(Forecaster):
     align: str = "end"
     tsb_ad: bool = False
 
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "align": "end", "restore_best": False, "tsb_ad": True,
-    }  # fmt: skip
+    parity = parity_with(align="end", tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.widths, reshape=self.tsb_ad)
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_bool("tsb_ad", self.tsb_ad)
-        check_ints("widths", self.widths)
         rows = self.window
         for _ in self.widths:
             rows = (rows - KERNEL + 1) // 2

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_float
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
@@ -26,8 +26,6 @@ from axonad.modelfile import Arrays
 
 CUTOFF = 1e-3  # rows with a smaller weight, relative to the newest row, are left out
 BLOCK = 8_192  # rows smoothed at a time
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ values gets the tail probability 1/(n+1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class COPOD(WindowedDetector):
     max_train: int | None = None
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = ("_sorted", "_skew")
+    learned = ("_sorted", "_skew")
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
@@ -54,8 +54,7 @@ class COPOD(WindowedDetector):
     def _rarity(self, count: Any) -> Values:
         """Return −log of ``count`` training windows as a share of all; 0 counts as 1/(n+1)."""
         rows = len(self._sorted)
-        result: Values = -np.log(np.where(count > 0, count / rows, 1 / (rows + 1)))
-        return result
+        return -np.log(np.where(count > 0, count / rows, 1 / (rows + 1)))
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -67,5 +66,4 @@ def skew_sign(values: Values) -> Values:
     mean = values.mean(axis=0)
     deviation = values - mean
     constant = np.square(deviation).mean(axis=0) <= np.square(np.finfo(np.float64).eps * mean)
-    result: Values = np.where(constant, 0.0, np.sign((deviation**3).mean(axis=0)))
-    return result
+    return np.where(constant, 0.0, np.sign((deviation**3).mean(axis=0)))

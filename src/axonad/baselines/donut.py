@@ -11,16 +11,15 @@ TSB-AD draws new uniform ones each time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, softplus
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.config import check_float
 
 TINY = 1e-6  # lower bound of standard deviations and variances
 
@@ -86,12 +85,10 @@ class Donut(NeuralDetector):
     weight_decay: float = 1e-3
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (10, 0.75)
-    clip: ClassVar[float | None] = 10.0
-    score_batch: ClassVar[int] = 128
-    parity: ClassVar[Mapping[str, Any]] = {
-        **NeuralDetector.parity, "validation": 0.0, "samples": 1024,
-    }  # fmt: skip
+    lr_schedule = (10, 0.75)
+    clip = 10.0
+    score_batch = 128
+    parity = parity_with(validation=0.0, samples=1024)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, self.samples)
@@ -117,6 +114,4 @@ class Donut(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "latent", "samples"):
-            check_int(name, getattr(self, name), low=1)
         check_float("missing", self.missing, low=0, below=1)

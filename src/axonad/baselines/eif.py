@@ -8,7 +8,6 @@ TSB-AD from global generators), so forests agree in distribution, not tree by tr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ class EIF(WindowedDetector):
     samples: int = 256
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = (
+    learned = (
         "_roots", "_children", "_paths", "_normal", "_point", "_size",
     )  # fmt: skip
 
@@ -63,8 +62,7 @@ class EIF(WindowedDetector):
             len(windows),
             lambda rows, nodes: self._is_right(windows[rows], nodes),
         )
-        result: Values = 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
-        return result
+        return 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
 
     def _is_right(self, windows: Values, nodes: Numbers) -> NDArray[np.bool_]:
         """Return whether each window lies right of its node's plane; points on the plane do.

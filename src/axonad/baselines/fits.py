@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_int
 from axonad.errors import ConfigError
 
 
@@ -68,14 +67,12 @@ class FITS(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("factor", self.factor, low=1)
         seen, rest = divmod(self.window, self.factor)
         if rest or seen < 2:
             raise ConfigError(
                 f"window ({self.window}) must be a multiple of factor ({self.factor}) and at least "
                 f"{2 * self.factor}"
             )
-        check_int("cutoff", self.cutoff, low=1)
         if self.cutoff > seen // 2 + 1:
             raise ConfigError(
                 f"cutoff must be at most {seen // 2 + 1} with window {self.window} and factor "

@@ -11,15 +11,13 @@ linear layer; parity does the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, normalize
 
-from axonad.baselines._neural import Forecaster
+from axonad.baselines._neural import Forecaster, parity_with
 from axonad.config import check_int
 
 
@@ -115,11 +113,9 @@ class GDN(Forecaster):
     weight_decay: float = 1e-5
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {
-        **Forecaster.parity, "layers": 1, "epochs": 30, "patience": 10,
-    }  # fmt: skip
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = parity_with(layers=1, epochs=30, patience=10)
+    score_batch = 256
 
     @property
     def history(self) -> int:
@@ -133,5 +129,3 @@ class GDN(Forecaster):
     def _check_params(self) -> None:
         super()._check_params()
         check_int("window", self.window, low=2)
-        for name in ("top", "width", "hidden", "layers"):
-            check_int(name, getattr(self, name), low=1)

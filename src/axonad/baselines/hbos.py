@@ -8,7 +8,6 @@ by batch, and ``window`` and ``units`` are parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class HBOS(WindowedDetector):
     alpha: float = 0.1
     tolerance: float = 0.5
 
-    learned: ClassVar[tuple[str, ...]] = ("_edges", "_strangeness")
+    learned = ("_edges", "_strangeness")
 
     def _learn(self, X: Matrix) -> None:
         low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)

@@ -9,7 +9,7 @@ paper's 2^(-path / expected path), which is TSB-AD's plus a constant.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class IForest(WindowedDetector):
     features: float = 0.8
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = (
+    learned = (
         "_roots", "_children", "_paths", "_feature", "_threshold", "_size",
     )  # fmt: skip
 
@@ -92,8 +92,7 @@ class IForest(WindowedDetector):
             len(windows),
             lambda rows, nodes: values[rows, self._feature[nodes]] > self._threshold[nodes],
         )
-        result: Values = 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
-        return result
+        return 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -42,7 +42,7 @@ class KMeansAD(WindowedDetector):
     seed: int = 2024
 
     parity: ClassVar[Mapping[str, Any]] = {"align": "mean"}
-    learned: ClassVar[tuple[str, ...]] = ("_centers",)
+    learned = ("_centers",)
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed), np.float32)

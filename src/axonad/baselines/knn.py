@@ -38,8 +38,7 @@ class KNN(NeighbourDetector):
             return distances[:, -1]
         if self.method == "median":
             middle = distances.shape[1] // 2
-            result: Values = (distances[:, middle] + distances[:, -middle - 1]) / 2  # sorted
-            return result
+            return (distances[:, middle] + distances[:, -middle - 1]) / 2  # sorted
         mean: Values = distances.mean(axis=1)
         return mean
 

@@ -8,7 +8,6 @@ is represented by a sample, see :mod:`axonad.baselines._neighbours`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class LOF(NeighbourDetector):
         See :mod:`axonad.baselines._windowed`.
     """
 
-    learned: ClassVar[tuple[str, ...]] = ("_reference", "_own", "_reach", "_density")
+    learned = ("_reference", "_own", "_reach", "_density")
 
     def _learn_reference(self) -> None:
         distances, indices = self._search(self._reference, np.arange(len(self._reference)))

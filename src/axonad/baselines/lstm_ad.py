@@ -10,15 +10,12 @@ from TSB-AD where the validation rows hold no window: TSB-AD stops after four ep
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from axonad.baselines._neural import Forecaster
-from axonad.config import check_int
+from axonad.baselines._neural import Forecaster, parity_with
 
 
 class Net(nn.Module):
@@ -54,14 +51,7 @@ class LSTMAD(Forecaster):
     lr: float = 8e-4
     align: str = "end"
 
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "align": "end", "restore_best": False,
-    }  # fmt: skip
+    parity = parity_with(align="end")
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.width, self.layers)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("layers", self.layers, low=1)

@@ -13,17 +13,16 @@ streams; with ``adapt=False`` it can.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from axonad.baselines._neural import NeuralDetector, Scores
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._mlp import mlp
+from axonad.baselines._neural import NeuralDetector, Scores, parity_with
+from axonad.config import check_float
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
 from axonad.torch_runtime.device import resolve_device
@@ -40,15 +39,8 @@ class Net(nn.Module):
         super().__init__()
         size = window * channels
         half, quarter = max(1, size // 2), max(1, size // 4)
-        self.layers = nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(size, half), nn.ReLU(),
-            nn.Linear(half, quarter), nn.ReLU(),
-            nn.Linear(quarter, latent), nn.ReLU(),
-            nn.Linear(latent, quarter), nn.ReLU(),
-            nn.Linear(quarter, half), nn.ReLU(),
-            nn.Linear(half, size),
-        )  # fmt: skip
+        widths = (size, half, quarter, latent, quarter, half, size)
+        self.layers = nn.Sequential(nn.Flatten(), *mlp(*widths))
         self.register_buffer("level", torch.zeros(channels))
         self.register_buffer("limit", torch.zeros(()))
 
@@ -82,10 +74,8 @@ class M2N2(NeuralDetector):
     epochs: int = 10
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {
-        **NeuralDetector.parity, "validation": 0.0, "patience": 10,
-    }  # fmt: skip
+    lr_schedule = (1, 1.0)
+    parity = parity_with(validation=0.0, patience=10)
 
     @property
     def why_not_causal(self) -> str:
@@ -137,7 +127,5 @@ class M2N2(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("latent", self.latent, low=1)
-        check_bool("adapt", self.adapt)
         check_float("momentum", self.momentum, low=0, high=1)
         check_float("limit", self.limit, low=0, high=1)

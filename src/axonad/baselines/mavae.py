@@ -13,9 +13,7 @@ instead of twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
@@ -23,7 +21,6 @@ from torch.nn.functional import scaled_dot_product_attention
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._transformer import split_heads
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, with_noise
-from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
 CYCLE = 25  # epochs without the KL term, then epochs of each rise of its weight
@@ -118,9 +115,9 @@ class MAVAE(NeuralDetector):
     noise: float = 0.01
     kl_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         sizes = self._params("width", "latent", "heads", "noise")
@@ -142,9 +139,5 @@ class MAVAE(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "latent", "heads", "attention"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("noise", self.noise, low=0)
-        check_float("kl_weight", self.kl_weight, low=0)
         if self.attention % self.heads:
             raise ConfigError(f"heads ({self.heads}) must divide attention ({self.attention})")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from axonad.baselines._gpt2 import FILES, GPT2, Shape, load_weights, read_shape
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
 from axonad.data.frames import Matrix, Names
 from axonad.errors import ConfigError
 from axonad.modelfile import Arrays
@@ -81,10 +80,10 @@ class OFA(NeuralDetector):
     epochs: int = 10
     align: str = "end"
 
-    changeable: ClassVar[frozenset[str]] = NeuralDetector.changeable | {"average"}
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "average": True}
-    score_batch: ClassVar[int] = 256
+    changeable = NeuralDetector.changeable | {"average"}
+    lr_schedule = (1, 0.5)
+    parity = parity_with(average=True)
+    score_batch = 256
 
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64]:
         if self.weights is None:
@@ -118,8 +117,7 @@ class OFA(NeuralDetector):
         for row in range(self.history):
             total[row : row + len(values)] += values
             count[row : row + len(values)] += 1
-        mean: NDArray[Any] = (total.T / count).T
-        return mean
+        return (total.T / count).T
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         values, arrays = super()._state()
@@ -132,10 +130,6 @@ class OFA(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("layers", self.layers, low=1)
-        check_int("segment", self.segment, low=1)
-        check_float("dropout", self.dropout, low=0, below=1)
-        check_bool("average", self.average)
         if self.weights is not None and not isinstance(self.weights, str):
             raise ConfigError(f"weights must be the path of a folder, got {self.weights!r}")
         if self.window % self.segment:

@@ -10,7 +10,6 @@ windows exists, and channels that were constant in training are ignored when the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class PCA(WindowedDetector):
     directions: int | float | None = 0.25
     units: str = "raw"
 
-    learned: ClassVar[tuple[str, ...]] = (
+    learned = (
         "_mean", "_deviation", "_kept", "_axes", "_share",
     )  # fmt: skip
 
@@ -88,8 +87,7 @@ class PCA(WindowedDetector):
         )
 
     def _standardised(self, windows: Values) -> Values:
-        z: Values = (windows[:, self._kept] - self._mean[self._kept]) / self._deviation
-        return z
+        return (windows[:, self._kept] - self._mean[self._kept]) / self._deviation
 
     def _window_score(self, windows: Values) -> Values:
         z = self._standardised(windows)
@@ -111,5 +109,4 @@ def flip_signs(axes: Values) -> Values:
     if not axes.size:
         return axes
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    result: Values = axes * np.sign(largest)
-    return result
+    return axes * np.sign(largest)

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_int
 from axonad.data.frames import Matrix, Names
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
@@ -28,8 +28,6 @@ NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard 
 FLOOR = 0.1  # a residual's unit is at least this share of its standard deviation
 BLOCK = 8_192  # rows averaged at a time
 TINY = 1e-6  # added to a residual's unit, in units of the channel: it may be zero in training
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,7 +51,7 @@ class CrossChannelRidge(Detector):
     smooth: int = 1
     align: str = "center"
 
-    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    changeable = frozenset({"align"})
 
     @property
     def history(self) -> int:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from axonad.baselines._windowed import check_sampling
+from axonad.baselines._windowed import Values, check_sampling
 from axonad.baselines.pca import flip_signs
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix, Names
@@ -27,8 +26,6 @@ from axonad.detector import Detector
 from axonad.modelfile import Arrays
 
 BLOCK = 512  # rows iterated at a time: few enough for the CPU cache
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

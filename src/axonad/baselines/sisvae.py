@@ -11,16 +11,14 @@ rows are computed at once. Differs from those runs in not using AMSGrad.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from axonad.baselines._mlp import mlp
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl
-from axonad.config import check_float, check_int
 
 
 def smoothness(p: Gaussian) -> Tensor:
@@ -30,7 +28,7 @@ def smoothness(p: Gaussian) -> Tensor:
 
 
 def _two_layers(inner: int, width: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inner, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+    return mlp(inner, width, width).append(nn.ReLU())
 
 
 class Net(nn.Module):
@@ -78,9 +76,9 @@ class SISVAE(NeuralDetector):
     latent: int = 40
     smooth: float = 0.5
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, width=self.width, latent=self.latent)
@@ -93,9 +91,3 @@ class SISVAE(NeuralDetector):
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         score: Tensor = net(x)[0].nll(x).mean(1)
         return score
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
-        check_float("smooth", self.smooth, low=0)

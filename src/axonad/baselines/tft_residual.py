@@ -13,18 +13,15 @@ paper does, instead of by the transformed variables.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from axonad.baselines._gated_residual import Affine, Gate, PerVariable, Residual
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import NeuralDetector, parity_with
 from axonad.baselines._transformer import split_heads
-from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
 QUANTILES = (0.1, 0.5, 0.9)
@@ -184,9 +181,10 @@ class TFTResidual(NeuralDetector):
     weight_decay: float = 0.01
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "epochs": 30, "patience": 30}
-    score_batch: ClassVar[int] = 128
+    zero_allowed = frozenset({"seed", "frequencies"})
+    lr_schedule = (1, 1.0)
+    parity = parity_with(epochs=30, patience=30)
+    score_batch = 128
 
     def _build(self, channels: int) -> nn.Module:
         sizes = self._params("window", "horizon", "width", "hidden", "heads", "frequencies")
@@ -201,10 +199,6 @@ class TFTResidual(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("horizon", "width", "hidden", "heads"):
-            check_int(name, getattr(self, name), low=1)
-        check_int("frequencies", self.frequencies, low=0)
-        check_float("dropout", self.dropout, low=0, below=1)
         if self.horizon >= self.window:
             raise ConfigError(f"horizon must be below window ({self.window}), got {self.horizon}")
         if self.width % self.heads:

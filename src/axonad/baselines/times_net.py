@@ -12,7 +12,6 @@ window's last row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +20,7 @@ from torch.nn.functional import conv2d, gelu, pad
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._ragged_images import RaggedImages
 from axonad.baselines._transformer import RowEmbedding
-from axonad.config import check_float, check_int
+from axonad.config import check_int
 
 
 class Inception(nn.Module):
@@ -172,8 +171,8 @@ class TimesNet(NeuralDetector):
     lr: float = 1e-4
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 0.5)
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         names = ("window", "width", "hidden", "top", "kernels", "dropout")
@@ -181,8 +180,5 @@ class TimesNet(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "hidden", "kernels"):
-            check_int(name, getattr(self, name), low=1)
         check_int("window", self.window, low=2)
         check_int("top", self.top, low=1, high=self.window // 2)
-        check_float("dropout", self.dropout, low=0, below=1)

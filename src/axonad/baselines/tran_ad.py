@@ -12,16 +12,13 @@ the second phase alone. Outputs are linear; ``tsb_ad=True`` uses a sigmoid, whic
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
 
 
 class Layer(nn.Module):
@@ -102,8 +99,8 @@ class TranAD(NeuralDetector):
     align: str = "end"
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+    lr_schedule = (5, 0.9)
+    parity = parity_with(tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.window, self.width, self.dropout, sigmoid=self.tsb_ad)
@@ -119,9 +116,3 @@ class TranAD(NeuralDetector):
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         error: Tensor = net(x)[1] - x[:, -1]
         return error.square()
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_float("dropout", self.dropout, low=0, below=1)
-        check_bool("tsb_ad", self.tsb_ad)

@@ -11,23 +11,15 @@ by the epoch, which nearly disables early stopping, to reproduce the published r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
-
-
-def _three_layers(inner: int, width: int, outer: int, last: nn.Module) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(inner, width), nn.ReLU(),
-        nn.Linear(width, width), nn.ReLU(),
-        nn.Linear(width, outer), last,
-    )  # fmt: skip
+from axonad.baselines._mlp import mlp
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.config import check_float
 
 
 class Net(nn.Module):
@@ -35,10 +27,10 @@ class Net(nn.Module):
 
     def __init__(self, size: int, width: int, latent: int, *, sigmoid: bool) -> None:
         super().__init__()
-        self.encoder = _three_layers(size, width, latent, nn.ReLU())
+        self.encoder = mlp(size, width, width, latent).append(nn.ReLU())
         last = nn.Sigmoid() if sigmoid else nn.Identity()
-        self.decoder1 = _three_layers(latent, width, size, last)
-        self.decoder2 = _three_layers(latent, width, size, last)
+        self.decoder1 = mlp(latent, width, width, size).append(last)
+        self.decoder2 = mlp(latent, width, width, size).append(last)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return both reconstructions of the windows."""
@@ -72,8 +64,8 @@ class USAD(NeuralDetector):
     epochs: int = 10
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+    lr_schedule = (5, 0.9)
+    parity = parity_with(tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, sigmoid=self.tsb_ad)
@@ -95,7 +87,4 @@ class USAD(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
         check_float("alpha", self.alpha, low=0, high=1)
-        check_bool("tsb_ad", self.tsb_ad)

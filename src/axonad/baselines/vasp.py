@@ -11,15 +11,12 @@ layer's outputs instead of inside the recurrence, and from those runs in not usi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._vae import Gaussian, GaussianHead, kl
 
 
 class Net(nn.Module):
@@ -62,8 +59,8 @@ class VASP(NeuralDetector):
     latent: int = 16
     kl_weight: float = 0.5
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {**PARITY, "align": "end"}
+    lr_schedule = (1, 1.0)
+    parity = parity_with(patience=10, align="end")
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, width=self.width, rows=self.rows, latent=self.latent)
@@ -76,9 +73,3 @@ class VASP(NeuralDetector):
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         error: Tensor = net(x)[0] - x
         return error.square().mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        for name in ("width", "rows", "latent"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("kl_weight", self.kl_weight, low=0)

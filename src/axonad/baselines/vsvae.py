@@ -11,9 +11,7 @@ in not using AMSGrad nor an L1 penalty of 1e-8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +19,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
-from axonad.config import check_float, check_int
 
 
 def laplace_nll(x: Tensor, p: Gaussian) -> Tensor:
@@ -77,10 +74,10 @@ class VSVAE(NeuralDetector):
     kl_weight: float = 0.01
     attention_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    clip: ClassVar[float | None] = 10.0
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    clip = 10.0
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, **self._params("width", "latent", "attention", "noise"))
@@ -98,10 +95,3 @@ class VSVAE(NeuralDetector):
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         return laplace_nll(x, net(x)[0]).mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        for name in ("width", "latent", "attention"):
-            check_int(name, getattr(self, name), low=1)
-        for name in ("noise", "kl_weight", "attention_weight"):
-            check_float(name, getattr(self, name), low=0)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.baselines._sklearn import import_sklearn
+from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
@@ -27,8 +28,6 @@ from axonad.modelfile import Arrays
 FOLDS = 5  # parts of the training series, each scored against the others
 BLOCK = 8_192  # windows compared at a time
 TINY = 1e-3  # added to the standard deviation of distances, which may be zero
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,7 +48,7 @@ class WindowStatistics(Detector):
     max_train: int = 5_000
     align: str = "center"
 
-    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    changeable = frozenset({"align"})
 
     @property
     def history(self) -> int:
@@ -90,8 +89,7 @@ class WindowStatistics(Detector):
 
     def _standardised(self, distances: Values, i: int) -> Values:
         mean, unit = self._levels[i]
-        result: Values = (distances - mean) / unit
-        return result
+        return (distances - mean) / unit
 
     def _combined(self, scales: list[Values]) -> Values:
         """Return the largest value over the lengths for each row."""

@@ -10,9 +10,7 @@ Gaussian outputs. Differs from those runs in not using AMSGrad nor an L1 penalty
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +18,6 @@ from torch.nn.functional import linear
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
-from axonad.config import check_float, check_int
 
 
 class LastState(nn.LSTM):
@@ -86,9 +83,9 @@ class WVAE(NeuralDetector):
     noise: float = 0.8
     kl_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    clip: ClassVar[float | None] = 5.0
-    parity: ClassVar[Mapping[str, Any]] = PARITY
+    lr_schedule = (1, 1.0)
+    clip = 5.0
+    parity = PARITY
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, **self._params("width", "latent", "noise"))
@@ -106,10 +103,3 @@ class WVAE(NeuralDetector):
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         score: Tensor = net(x)[0].nll(x).mean(1)
         return score
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
-        check_float("noise", self.noise, low=0)
-        check_float("kl_weight", self.kl_weight, low=0)
