@@ -43,7 +43,7 @@ def test_scores_are_those_of_windows_one_by_one(name):
 
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_broken_channel_is_ranked_and_named(name):
-    detector = make_quick(name, epochs=8, patience=8, lr=1e-2).fit(waves(500))
+    detector = make_quick(name, epochs=6, patience=6, lr=1e-2).fit(waves(500))
     X = waves(300, seed=1)
     X[150:180, 1] += 5.0
     scores = detector.decision_function(X)

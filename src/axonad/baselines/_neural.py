@@ -134,13 +134,11 @@ class NeuralDetector(Detector):
         return 0.0
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        """Return the scores of windows (B, T, F): (B, F) per channel, or (B,).
+        """Return the scores of windows (B, T, F) per channel (B, F); their mean is the score.
 
-        The detector's score is the mean over channels. Called in evaluation mode, without
-        gradients; must not draw random numbers.
+        Called in evaluation mode, without gradients; must not draw random numbers.
         """
-        error: Tensor = (net(x) - x)[:, -1]
-        return error.square()
+        return torch.square((net(x) - x)[:, -1])
 
     def _preprocess(self, X: Matrix) -> Matrix:
         """Return the rows before scaling, each transformed by itself."""
@@ -187,7 +185,7 @@ class NeuralDetector(Detector):
             self._net = net.eval().requires_grad_(False)
             self._calibrate(self._net, series)
         scores, channels = self._score_windows(X, blame=True)
-        self._channel_scale = None if channels is None else RobustScale.fit(channels)
+        self._channel_scale = RobustScale.fit(channels)
         return self._aligned(scores)
 
     def _fit_scaler(self, X: Matrix, names: Names) -> Scaler:
@@ -199,11 +197,9 @@ class NeuralDetector(Detector):
         return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
 
     def _loop_config(self) -> LoopConfig:
-        step, decay = self.lr_schedule
         return LoopConfig(
             window_rows=self.history,
-            lr_step=step,
-            lr_decay=decay,
+            lr_schedule=self.lr_schedule,
             clip=self.clip,
             cuda_graph=self.cuda_graph,
             **select_fields(LoopConfig, self.get_params()),
@@ -224,15 +220,14 @@ class NeuralDetector(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         scores, channels = self._score_windows(X, blame=blame)
         aligned = self._aligned(scores)
-        if channels is None or self._channel_scale is None:
-            return aligned, {"score": aligned}, None
-        return aligned, {"score": aligned}, self._aligned(self._channel_scale.apply(channels))
+        blamed = self._aligned(self._channel_scale.apply(channels)) if blame else None
+        return aligned, {"score": aligned}, blamed
 
     @torch.no_grad()
     def _score_windows(
         self, X: Matrix, *, blame: bool = False
-    ) -> tuple[Scores, NDArray[np.float32] | None]:
-        """Return the score of every window and, with ``blame``, per channel; None if unknown."""
+    ) -> tuple[Scores, NDArray[np.float32]]:
+        """Return the score of every window and, only needed with ``blame``, of its channels."""
         device = resolve_device(self.device)
         net, series = self._net.to(device).eval(), self._tensor(X, device)
         starts = torch.arange(count_windows(len(X), self.history), device=device)
@@ -252,12 +247,11 @@ class NeuralDetector(Detector):
             for first in range(0, len(starts), self.score_batch):
                 batch = slice(first, first + self.score_batch)
                 found = score_batch(starts[batch])
-                scores[batch] = found.mean(-1) if found.dim() == 2 else found
-                if blame and found.dim() == 2:
+                scores[batch] = found.mean(-1)
+                if blame:
                     channels[batch] = found
                 progress.advance(len(found))
-        known = blame and found.dim() == 2
-        return scores.double().cpu().numpy(), channels.cpu().numpy() if known else None
+        return scores.double().cpu().numpy(), channels.cpu().numpy()
 
     def _aligned(self, values: NDArray[Any]) -> NDArray[Any]:
         if self.align == "start":
@@ -268,18 +262,15 @@ class NeuralDetector(Detector):
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         arrays = weights_to_arrays(self._net)
-        arrays |= {"scaler.center": self._scaler.center, "scaler.unit": self._scaler.unit}
-        if self._channel_scale is not None:
-            arrays["channels.median"] = self._channel_scale.median
-            arrays["channels.spread"] = self._channel_scale.spread
+        arrays["scaler.center"], arrays["scaler.unit"] = self._scaler.center, self._scaler.unit
+        arrays["channels.median"] = self._channel_scale.median
+        arrays["channels.spread"] = self._channel_scale.spread
         return {"scaler": self._scaler.rule}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._net = restore_net(lambda: self._build(self.n_features_in_), arrays)
         self._scaler = Scaler(values["scaler"], arrays["scaler.center"], arrays["scaler.unit"])
-        self._channel_scale = None
-        if "channels.median" in arrays:
-            self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
+        self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -304,5 +295,4 @@ class Forecaster(NeuralDetector):
         return mse_loss(net(x[:, :-1]), x[:, -1])
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x[:, :-1]) - x[:, -1]
-        return error.square()
+        return torch.square(net(x[:, :-1]) - x[:, -1])

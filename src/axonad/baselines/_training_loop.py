@@ -33,8 +33,7 @@ class LoopConfig:
     epoch_windows: int | None  # at most so many windows are visited per epoch
     lr: float
     weight_decay: float
-    lr_step: int  # the learning rate is multiplied by lr_decay every lr_step epochs
-    lr_decay: float
+    lr_schedule: tuple[int, float]  # (epochs, factor): the rate is multiplied every so many epochs
     clip: float | None  # maximum gradient norm
     patience: int
     restore_best: bool
@@ -58,7 +57,7 @@ def train_network(
     ``seeded``.
     """
     optimiser = _make_optimiser(net, series.device, config)
-    schedule = torch.optim.lr_scheduler.StepLR(optimiser, config.lr_step, config.lr_decay)
+    schedule = torch.optim.lr_scheduler.StepLR(optimiser, *config.lr_schedule)
 
     def batch_loss(rows: Tensor, starts: Tensor, epoch: int) -> Tensor:
         return loss(net, gather_windows(rows, starts, config.window_rows), epoch)

@@ -196,8 +196,7 @@ def mean_over_windows(ends: Values, *, window: int) -> Values:
     total = np.concatenate([[0.0], np.cumsum(ends)])
     step = np.arange(len(ends) + window - 1)
     first, end = np.maximum(step - window + 1, 0), np.minimum(step + 1, len(ends))
-    result: Values = (total[end] - total[first]) / (end - first)
-    return result
+    return np.asarray((total[end] - total[first]) / (end - first))
 
 
 def check_sampling(max_train: int | None, seed: int, *, high: int | None = None) -> None:

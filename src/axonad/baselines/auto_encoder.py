@@ -15,6 +15,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from axonad.baselines._neural import NeuralDetector, parity_with
@@ -67,12 +68,10 @@ class AutoEncoder(NeuralDetector):
         if not self.tsb_ad:
             return X
         low, high = X.min(axis=1, keepdims=True), X.max(axis=1, keepdims=True)
-        rescaled: Matrix = (X - low) / np.where(high > low, high - low, 1)
-        return rescaled
+        return np.asarray((X - low) / np.where(high > low, high - low, 1))
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.hidden, self.dropout, relu=self.tsb_ad)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x) - x
-        return error.square().mean(1)
+        return torch.square(net(x) - x).mean(1)

@@ -37,9 +37,7 @@ class EIF(WindowedDetector):
     samples: int = 256
     seed: int = 0
 
-    learned = (
-        "_roots", "_children", "_paths", "_normal", "_point", "_size",
-    )  # fmt: skip
+    learned = ("_roots", "_children", "_paths", "_normal", "_point", "_size")
 
     def _learn(self, X: Matrix) -> None:
         rng = np.random.default_rng(self.seed)
@@ -58,10 +56,7 @@ class EIF(WindowedDetector):
 
     def _window_score(self, windows: Values) -> Values:
         trees = Trees(self._roots, self._children, self._paths)
-        path = trees.mean_path(
-            len(windows),
-            lambda rows, nodes: self._is_right(windows[rows], nodes),
-        )
+        path = trees.mean_path(len(windows), lambda rows, at: self._is_right(windows[rows], at))
         return 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
 
     def _is_right(self, windows: Values, nodes: Numbers) -> NDArray[np.bool_]:
@@ -70,8 +65,7 @@ class EIF(WindowedDetector):
         The node's point is subtracted first, so that copies of it lie exactly on the plane.
         """
         away = windows - self._point[nodes]
-        side: NDArray[np.bool_] = np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0
-        return side
+        return np.asarray(np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -106,8 +100,6 @@ class _Forest:
         self.normals.append(np.asarray(normal))
         self.points.append(point)
         right = (sample - point) @ normal >= 0
-        self.children[number] = [
-            self._node(sample[~right], depth + 1),
-            self._node(sample[right], depth + 1),
-        ]
+        halves = sample[~right], sample[right]
+        self.children[number] = [self._node(half, depth + 1) for half in halves]
         return number

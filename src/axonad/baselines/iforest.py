@@ -46,9 +46,7 @@ class IForest(WindowedDetector):
     features: float = 0.8
     seed: int = 0
 
-    learned = (
-        "_roots", "_children", "_paths", "_feature", "_threshold", "_size",
-    )  # fmt: skip
+    learned = ("_roots", "_children", "_paths", "_feature", "_threshold", "_size")
 
     def _learn(self, X: Matrix) -> None:
         count = count_windows(len(X), self.window)

@@ -51,8 +51,7 @@ class KMeansAD(WindowedDetector):
         )
 
     def _window_score(self, windows: Values) -> Values:
-        nearest: Values = distances(windows, self._centers).min(axis=1)
-        return nearest
+        return np.asarray(distances(windows, self._centers).min(axis=1))
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from axonad.baselines._neighbours import Indices, NeighbourDetector
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice
@@ -37,10 +39,8 @@ class KNN(NeighbourDetector):
         if self.method == "largest":
             return distances[:, -1]
         if self.method == "median":
-            middle = distances.shape[1] // 2
-            return (distances[:, middle] + distances[:, -middle - 1]) / 2  # sorted
-        mean: Values = distances.mean(axis=1)
-        return mean
+            return np.asarray(np.median(distances, axis=1))
+        return np.asarray(distances.mean(axis=1))
 
     def _check_params(self) -> None:
         super()._check_params()

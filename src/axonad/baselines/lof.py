@@ -41,5 +41,4 @@ class LOF(NeighbourDetector):
         return around / self._densities(distances, indices)
 
     def _densities(self, distances: Values, indices: Indices) -> Values:
-        result: Values = 1 / (np.maximum(distances, self._reach[indices]).mean(axis=1) + TINY)
-        return result
+        return np.asarray(1 / (np.maximum(distances, self._reach[indices]).mean(axis=1) + TINY))

@@ -98,7 +98,7 @@ class M2N2(NeuralDetector):
 
     def _score_windows(
         self, X: Matrix, *, blame: bool = False
-    ) -> tuple[Scores, NDArray[np.float32] | None]:
+    ) -> tuple[Scores, NDArray[np.float32]]:
         if not self.adapt:
             return super()._score_windows(X, blame=blame)
         device = resolve_device(self.device)
@@ -106,7 +106,7 @@ class M2N2(NeuralDetector):
         starts = torch.arange(count_windows(len(X), self.window), device=device)
         errors = self._adapt_and_score(copy.deepcopy(self._net).to(device), series, starts)
         scores = errors.mean(-1).double().cpu().numpy()
-        return scores, errors.cpu().numpy() if blame else None
+        return scores, errors.cpu().numpy()
 
     @torch.enable_grad()
     def _adapt_and_score(self, net: nn.Module, series: Tensor, starts: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -134,8 +135,7 @@ class MAVAE(NeuralDetector):
         return cyclic_weight(epoch, end=self.kl_weight)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
+        return torch.mean(net(x)[0].nll(x), 1)
 
     def _check_params(self) -> None:
         super()._check_params()

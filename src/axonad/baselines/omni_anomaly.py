@@ -75,5 +75,4 @@ class OmniAnomaly(NeuralDetector):
         return loss
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[0] - x
-        return error.square().mean(1)
+        return torch.square(net(x)[0] - x).mean(1)

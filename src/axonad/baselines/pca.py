@@ -40,9 +40,7 @@ class PCA(WindowedDetector):
     directions: int | float | None = 0.25
     units: str = "raw"
 
-    learned = (
-        "_mean", "_deviation", "_kept", "_axes", "_share",
-    )  # fmt: skip
+    learned = ("_mean", "_deviation", "_kept", "_axes", "_share")
 
     def _learn(self, X: Matrix) -> None:
         self._require_windows(X, 2)
@@ -93,8 +91,7 @@ class PCA(WindowedDetector):
         z = self._standardised(windows)
         length = np.square(z).sum(axis=1, keepdims=True)
         distance = np.sqrt(np.maximum(length - 2 * z @ self._axes.T + 1, 0))
-        result: Values = (distance / self._share).sum(axis=1)
-        return result
+        return np.asarray((distance / self._share).sum(axis=1))
 
     def _check_params(self) -> None:
         super()._check_params()

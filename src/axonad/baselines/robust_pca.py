@@ -99,8 +99,7 @@ class RobustPCA(Detector):
         return np.ascontiguousarray(X[:, self._kept], dtype=np.float64)
 
     def _distance(self, L: Values) -> Values:
-        result: Values = np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1)
-        return result
+        return np.asarray(np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         names = ("kept", "mean", "axes", "basis", "ends")
@@ -124,8 +123,7 @@ def _shrinkage(M: Values, step: float) -> Values:
     lengths = np.sqrt(np.maximum(squares, 0))
     kept = lengths > step
     gain = 1 - step / lengths[kept]
-    basis: Values = (axes[:, kept] * np.sqrt(gain)).T
-    return basis
+    return np.asarray((axes[:, kept] * np.sqrt(gain)).T)
 
 
 def _round(D: Values, M: Values, U: Values, L: Values, basis: Values, bound: float) -> float:

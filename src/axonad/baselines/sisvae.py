@@ -89,5 +89,4 @@ class SISVAE(NeuralDetector):
         return torch.stack([part.sum((1, 2)).mean() for part in parts]).sum()
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
+        return torch.mean(net(x)[0].nll(x), 1)

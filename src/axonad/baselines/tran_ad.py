@@ -114,5 +114,4 @@ class TranAD(NeuralDetector):
         return 1 / epoch
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[1] - x[:, -1]
-        return error.square()
+        return torch.square(net(x)[1] - x[:, -1])

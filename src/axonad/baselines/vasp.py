@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from axonad.baselines._neural import NeuralDetector, parity_with
@@ -71,5 +72,4 @@ class VASP(NeuralDetector):
         return error + self.kl_weight * kl(q).sum(-1).mean()
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[0] - x
-        return error.square().mean(1)
+        return torch.square(net(x)[0] - x).mean(1)

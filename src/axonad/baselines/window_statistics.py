@@ -59,28 +59,24 @@ class WindowStatistics(Detector):
         self._scaler = fit_scaler(X, "soft", names)
         self._references: list[Values] = []
         self._levels: list[tuple[float, float]] = []
-        found = []
-        for length in self.lengths:
+        scores = []
+        for i, length in enumerate(self.lengths):
             statistics = self._statistics(X, length)
             count = len(statistics)
             kept = np.unique(np.linspace(0, count - 1, min(count, self.max_train)).astype(int))
             self._references.append(statistics[kept])
             distances = _far_from_others(statistics, kept, length)
             self._levels.append((float(distances.mean()), float(distances.std()) + TINY))
-            found.append(distances)
-        return self._combined(
-            [self._standardised(distances, i) for i, distances in enumerate(found)]
-        )
+            scores.append(self._standardised(distances, i))
+        return self._combined(scores)
 
     def _score(self, X: Matrix) -> Values:
         return self._combined([self._length_scores(X, i) for i in range(len(self.lengths))])
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
-        late = [
-            self._length_scores(X[self.history - length :], i)
-            for i, length in enumerate(self.lengths)
-        ]
-        return np.max(late, axis=0), {}
+        first = [self.history - length for length in self.lengths]
+        scores = [self._length_scores(X[row:], i) for i, row in enumerate(first)]
+        return np.max(scores, axis=0), {}
 
     def _length_scores(self, X: Matrix, i: int) -> Values:
         """Return the standardised distance of each window of the i-th length."""
@@ -91,14 +87,11 @@ class WindowStatistics(Detector):
         mean, unit = self._levels[i]
         return (distances - mean) / unit
 
-    def _combined(self, scales: list[Values]) -> Values:
+    def _combined(self, scores: list[Values]) -> Values:
         """Return the largest value over the lengths for each row."""
-        placed = [
-            spread(distances, window=length, align=self.align)
-            for distances, length in zip(scales, self.lengths, strict=True)
-        ]
-        largest: Values = np.max(placed, axis=0)
-        return largest
+        pairs = zip(scores, self.lengths, strict=True)
+        aligned = [spread(values, window=length, align=self.align) for values, length in pairs]
+        return np.asarray(np.max(aligned, axis=0))
 
     def _statistics(self, X: Matrix, length: int) -> Values:
         return window_statistics(self._scaler.apply(X).astype(np.float64), length)

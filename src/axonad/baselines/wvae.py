@@ -101,5 +101,4 @@ class WVAE(NeuralDetector):
         return warm_up(epoch, end=self.kl_weight)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
+        return torch.mean(net(x)[0].nll(x), 1)
