@@ -78,7 +78,7 @@ def inception(layer: Any, images: Tensor) -> Tensor:
 
 
 def folded(block: Any, window: Tensor, period: int) -> Tensor:
-    """Return a window (T, D) after it was an image with one period a row."""
+    """Return a window (T, D) processed as an image with one period per row."""
     count = len(window)
     rows = -(-count // period)
     image = torch.cat([window, window.new_zeros(rows * period - count, window.shape[1])])
@@ -140,7 +140,7 @@ def gaussian_head(head: Any, x: Tensor) -> Gaussian:
 
 def wvae(detector: Any, net: Any, x: Tensor) -> Tensor:
     noisy = x + detector.noise * torch.randn_like(x)
-    with torch.random.fork_rng():  # weights are drawn, and replaced
+    with torch.random.fork_rng():  # its initial weights are replaced below
         encoder = nn.LSTM(x.shape[2], detector.width, batch_first=True, bidirectional=True)
     states = functional_call(encoder, dict(net.encoder.named_parameters()), noisy)[0]
     q = gaussian_head(net.latent, states[:, -1])

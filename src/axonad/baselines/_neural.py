@@ -111,8 +111,6 @@ class NeuralDetector(Detector):
     """(epochs, factor): the learning rate is multiplied by the factor every so many epochs."""
     clip: ClassVar[float | None] = None
     """Maximum norm of the gradient."""
-    cuda_graph: ClassVar[bool] = True
-    """Whether training and scoring may use CUDA graphs: no operation waits for the GPU."""
     score_batch: ClassVar[int] = 1024
     """Windows scored at a time."""
 
@@ -125,7 +123,8 @@ class NeuralDetector(Detector):
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         """Return the loss of windows (B, T, F) in epoch 1, 2, ...
 
-        Also called in evaluation mode (``net.training`` is False), for early stopping.
+        Also called in evaluation mode (``net.training`` is False), for early stopping. It runs in a
+        CUDA graph: nothing in it may make the host wait for the GPU.
         """
         return mse_loss(net(x), x)
 
@@ -201,7 +200,6 @@ class NeuralDetector(Detector):
             window_rows=self.history,
             lr_schedule=self.lr_schedule,
             clip=self.clip,
-            cuda_graph=self.cuda_graph,
             **select_fields(LoopConfig, self.get_params()),
         )
 
@@ -240,7 +238,7 @@ class NeuralDetector(Detector):
             size=self.score_batch,
             device=device,
             warm=1,
-            use=self.cuda_graph and len(starts) > WARM * self.score_batch,
+            use=len(starts) > WARM * self.score_batch,
         )
         show = self.verbose and len(starts) > 50 * self.score_batch
         with Progress("scoring", len(starts), show=show) as progress:

@@ -37,7 +37,6 @@ class LoopConfig:
     clip: float | None  # maximum gradient norm
     patience: int
     restore_best: bool
-    cuda_graph: bool = True  # the loss never makes the host wait for the GPU
 
 
 def train_network(
@@ -71,11 +70,11 @@ def train_network(
         optimiser.step()
         return value.detach()
 
-    step = _EpochStep(update, epoch_factor, series.device, config, size=max(config.batch_size, 2))
+    step = _EpochStep(update, epoch_factor, series.device, size=max(config.batch_size, 2))
     judge = None
     if held_out is not None:
         evaluate = partial(batch_loss, held_out)
-        judge = _EpochStep(evaluate, epoch_factor, held_out.device, config, warm=1)
+        judge = _EpochStep(evaluate, epoch_factor, held_out.device, size=config.batch_size, warm=1)
     patience = Patience(limit=config.patience, margin=MARGIN)
     best, history = BestWeights(), History()
     for epoch in range(1, config.epochs + 1):
@@ -121,18 +120,16 @@ class _EpochStep:
         step: Callable[[Tensor, int], Tensor],
         epoch_factor: EpochFactor,
         device: torch.device,
-        config: LoopConfig,
         *,
-        size: int | None = None,
+        size: int,
         warm: int = WARM,
     ) -> None:
         self._epoch_factor, self._epoch = epoch_factor, 1
         self._graph = Recorded(
             lambda starts: step(starts, self._epoch),
-            size=size or config.batch_size,
+            size=size,
             device=device,
             warm=warm,
-            use=config.cuda_graph,
         )
 
     def __call__(self, starts: Tensor, epoch: int) -> Tensor:

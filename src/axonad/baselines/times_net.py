@@ -26,7 +26,7 @@ from axonad.config import check_int
 class Inception(nn.Module):
     """Images (N, C, rows, columns) → the mean of convolutions of sizes 1, 3, 5, ..."""
 
-    places: Tensor
+    tap_matrix: Tensor
 
     def __init__(self, inner: int, outer: int, kernels: int) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Inception(nn.Module):
         for convolution in self.sizes:
             nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")  # type: ignore[arg-type]
             nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]
-        self.register_buffer("places", _places(kernels), persistent=False)
+        self.register_buffer("tap_matrix", _tap_matrix(kernels), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return images of the same size."""
@@ -51,11 +51,11 @@ class Inception(nn.Module):
             [convolution.get_parameter(name) for convolution in self.sizes]
             for name in ("weight", "bias")
         )
-        taps = torch.cat([weight.flatten(2) for weight in weights], dim=2) @ self.places
+        taps = torch.cat([weight.flatten(2) for weight in weights], dim=2) @ self.tap_matrix
         return taps.view_as(weights[-1]) / len(weights), torch.stack(tuple(biases)).mean(0)
 
 
-def _places(kernels: int) -> Tensor:
+def _tap_matrix(kernels: int) -> Tensor:
     """Return the 0/1 matrix (1 + 9 + ..., size²) from all kernels' taps to the largest kernel's."""
     taps = [torch.eye(size**2).view(-1, size, size) for size in range(1, 2 * kernels, 2)]
     largest = [pad(tap, [kernels - 1 - i] * 4).flatten(1) for i, tap in enumerate(taps)]
