@@ -29,11 +29,7 @@ def _baseline(path: str, summary: str, learns_from: str = "prefix") -> Entry:
 
 
 REGISTRY: tuple[Entry, ...] = (
-    Entry(
-        "AxonAD",
-        "axonad.axon:AxonAD",
-        "reconstruction error plus prediction error of attention queries",
-    ),
+    Entry("AxonAD", "axonad.axon:AxonAD", "errors of reconstruction and of predicted queries"),
     Entry(
         "AxonADVariant",
         "axonad.paper.variants:AxonADVariant",

@@ -11,7 +11,7 @@ from tests.conftest import waves
 
 
 def naive_pursuit(D, rounds):
-    """Principal component pursuit as written down: L, S and the dual Y, a full SVD per iteration."""
+    """Principal component pursuit with L, S and the dual Y, and a full SVD per iteration."""
     S, Y = np.zeros_like(D), np.zeros_like(D)
     mu, lam = D.size / (4 * np.abs(D).sum(axis=0).max()), 1 / np.sqrt(max(D.shape))
     for _ in range(rounds):

@@ -27,10 +27,8 @@ class KNN(NeighbourDetector):
     ----------
     method
         The ``"mean"``, ``"median"`` or ``"largest"`` distance among the neighbours.
-    neighbours, max_train, seed
+    neighbours, max_train, seed, window, units, align
         See :mod:`axonad.baselines._neighbours`.
-    window, units, align
-        See :mod:`axonad.baselines._windowed`.
     """
 
     method: str = "mean"

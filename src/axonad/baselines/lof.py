@@ -23,10 +23,8 @@ class LOF(NeighbourDetector):
 
     Parameters
     ----------
-    neighbours, max_train, seed
+    neighbours, max_train, seed, window, units, align
         See :mod:`axonad.baselines._neighbours`.
-    window, units, align
-        See :mod:`axonad.baselines._windowed`.
     """
 
     learned = ("_reference", "_own", "_reach", "_density")
