@@ -1,4 +1,4 @@
-"""Detectors by name: a table of strings, read without importing any of them."""
+"""Detectors by name: a table of strings, so that listing them imports none of them."""
 
 from __future__ import annotations
 
@@ -14,90 +14,70 @@ from axonad.errors import AxonADError, ModelFileError, UnknownNameError, suggest
 
 
 class Entry(NamedTuple):
-    """One registered detector."""
+    """One registered detector: its name, ``module:class``, and what its score measures."""
 
     name: str
     path: str
     summary: str
     learns_from: str = "prefix"
-    """What TSB-AD fits it on: a clean ``"prefix"``, or the scored ``"series"`` itself."""
+    """What TSB-AD fits it on: the clean training ``"prefix"``, or the ``"series"`` it scores."""
+
+
+def _baseline(path: str, summary: str, learns_from: str = "prefix") -> Entry:
+    """Return the entry of ``module:class`` in ``axonad.baselines``."""
+    return Entry(path.partition(":")[2], f"axonad.baselines.{path}", summary, learns_from)
 
 
 REGISTRY: tuple[Entry, ...] = (
-    Entry("AxonAD", "axonad.axon:AxonAD", "reconstruction error and surprised attention queries"),
+    Entry("AxonAD", "axonad.axon:AxonAD", "errors of reconstruction and of predicted queries"),
     Entry(
         "AxonADVariant",
         "axonad.paper.variants:AxonADVariant",
-        "the ablations: AxonAD that predicts, learns or scores otherwise",
+        "AxonAD with the paper's ablations: other targets, losses and score terms",
     ),
-    # networks, trained on a clean prefix
-    Entry(
-        "AnomalyTransformer",
-        "axonad.baselines.anomaly_transformer:AnomalyTransformer",
-        "error of a row, larger where attention stays near",
+    # Networks.
+    _baseline(
+        "anomaly_transformer:AnomalyTransformer", "error weighted by association discrepancy"
     ),
-    Entry("AutoEncoder", "axonad.baselines.auto_encoder:AutoEncoder", "what a bottleneck loses"),
-    Entry("CNN", "axonad.baselines.cnn:CNN", "error of a convolutional forecast of the next row"),
-    Entry("Donut", "axonad.baselines.donut:Donut", "unlikeliness of a row under a VAE of windows"),
-    Entry("FITS", "axonad.baselines.fits:FITS", "error of a row interpolated among frequencies"),
-    Entry("GDN", "axonad.baselines.gdn:GDN", "error of a row forecast along a graph of channels"),
-    Entry("LSTMAD", "axonad.baselines.lstm_ad:LSTMAD", "error of a recurrent forecast of a row"),
-    Entry("M2N2", "axonad.baselines.m2n2:M2N2", "error of an autoencoder that adapts as it scores"),
-    Entry("MAVAE", "axonad.baselines.mavae:MAVAE", "unlikeliness under a VAE with attention"),
-    Entry("OFA", "axonad.baselines.ofa:OFA", "error of a row reconstructed by a language model"),
-    Entry("OmniAnomaly", "axonad.baselines.omni_anomaly:OmniAnomaly", "what a recurrent VAE loses"),
-    Entry("SISVAE", "axonad.baselines.sisvae:SISVAE", "unlikeliness under a smooth sequential VAE"),
-    Entry(
-        "TFTResidual",
-        "axonad.baselines.tft_residual:TFTResidual",
-        "distance of a row from a fusion transformer's median",
-    ),
-    Entry("TimesNet", "axonad.baselines.times_net:TimesNet", "error of a row folded by periods"),
-    Entry("TranAD", "axonad.baselines.tran_ad:TranAD", "error of a row reconstructed twice"),
-    Entry("USAD", "axonad.baselines.usad:USAD", "reconstruction error of two autoencoders"),
-    Entry("VASP", "axonad.baselines.vasp:VASP", "what a narrow recurrent VAE loses"),
-    Entry("VSVAE", "axonad.baselines.vsvae:VSVAE", "unlikeliness under a VAE of its attention"),
-    Entry("WVAE", "axonad.baselines.wvae:WVAE", "unlikeliness under a denoising recurrent VAE"),
-    # classical ones, which TSB-AD fits on the series they score
-    Entry("CBLOF", "axonad.baselines.cblof:CBLOF", "far from large clusters", "series"),
-    Entry("COPOD", "axonad.baselines.copod:COPOD", "values in their channels' tails", "series"),
-    Entry("EIF", "axonad.baselines.eif:EIF", "isolated by few slanted random cuts", "series"),
-    Entry("HBOS", "axonad.baselines.hbos:HBOS", "values in empty histogram bins", "series"),
-    Entry("IForest", "axonad.baselines.iforest:IForest", "isolated by few random cuts", "series"),
-    Entry("KMeansAD", "axonad.baselines.kmeans_ad:KMeansAD", "far from typical windows", "series"),
-    Entry("KNN", "axonad.baselines.knn:KNN", "far from the nearest training rows", "series"),
-    Entry("LOF", "axonad.baselines.lof:LOF", "thinner here than around neighbours", "series"),
-    Entry("PCA", "axonad.baselines.pca:PCA", "far from the leading directions", "series"),
-    Entry(
-        "RobustPCA",
-        "axonad.baselines.robust_pca:RobustPCA",
-        "far from the low-rank part of the series",
-        "series",
-    ),
-    # simple rivals
-    Entry(
-        "ControlChart",
-        "axonad.baselines.control_chart:ControlChart",
-        "smoothed rows outside the training covariance",
-    ),
-    Entry(
-        "CrossChannelRidge",
-        "axonad.baselines.ridge:CrossChannelRidge",
-        "a channel that is not what the others predict",
-    ),
-    Entry(
-        "RandomScore", "axonad.baselines.random_score:RandomScore", "nothing: the floor of chance"
-    ),
-    Entry(
-        "WindowStatistics",
-        "axonad.baselines.window_statistics:WindowStatistics",
-        "windows whose statistics resemble no training window's",
-    ),
+    _baseline("auto_encoder:AutoEncoder", "reconstruction error of an autoencoder of rows"),
+    _baseline("cnn:CNN", "forecast error of a convolutional network"),
+    _baseline("donut:Donut", "negative log-likelihood under a VAE of windows"),
+    _baseline("fits:FITS", "error of interpolation in the frequency domain"),
+    _baseline("gdn:GDN", "forecast error of a graph network of channels"),
+    _baseline("lstm_ad:LSTMAD", "forecast error of an LSTM"),
+    _baseline("m2n2:M2N2", "reconstruction error of an autoencoder that adapts while scoring"),
+    _baseline("mavae:MAVAE", "negative log-likelihood under a recurrent VAE with attention"),
+    _baseline("ofa:OFA", "reconstruction error of a pretrained GPT-2"),
+    _baseline("omni_anomaly:OmniAnomaly", "reconstruction error of a recurrent VAE"),
+    _baseline("sisvae:SISVAE", "negative log-likelihood under a smooth sequential VAE"),
+    _baseline("tft_residual:TFTResidual", "forecast error of a Temporal Fusion Transformer"),
+    _baseline("times_net:TimesNet", "reconstruction error of windows folded by their periods"),
+    _baseline("tran_ad:TranAD", "two-phase reconstruction error of a transformer"),
+    _baseline("usad:USAD", "reconstruction error of two coupled autoencoders"),
+    _baseline("vasp:VASP", "reconstruction error of a recurrent VAE with a narrow bottleneck"),
+    _baseline("vsvae:VSVAE", "negative log-likelihood under a VAE with variational attention"),
+    _baseline("wvae:WVAE", "negative log-likelihood under a denoising recurrent VAE"),
+    # Classical detectors, which TSB-AD fits on the series they score.
+    _baseline("cblof:CBLOF", "distance to the nearest large cluster", "series"),
+    _baseline("copod:COPOD", "tail probabilities of each channel", "series"),
+    _baseline("eif:EIF", "few random oblique cuts isolate the row", "series"),
+    _baseline("hbos:HBOS", "histogram density of each channel", "series"),
+    _baseline("iforest:IForest", "few random axis-parallel cuts isolate the row", "series"),
+    _baseline("kmeans_ad:KMeansAD", "distance to the nearest cluster of windows", "series"),
+    _baseline("knn:KNN", "distance to the nearest training rows", "series"),
+    _baseline("lof:LOF", "local density relative to that of the neighbours", "series"),
+    _baseline("pca:PCA", "distance from the leading principal directions", "series"),
+    _baseline("robust_pca:RobustPCA", "distance from the low-rank part of the series", "series"),
+    # Simple detectors for comparison.
+    _baseline("control_chart:ControlChart", "Mahalanobis distance of smoothed rows"),
+    _baseline("ridge:CrossChannelRidge", "error of each channel predicted from the others"),
+    _baseline("random_score:RandomScore", "random numbers: the chance level"),
+    _baseline("window_statistics:WindowStatistics", "distance between statistics of windows"),
 )
 
 
 def list_detectors() -> tuple[Entry, ...]:
-    """Return every registered detector: name, where it lives, what it does."""
+    """Return every registered detector: name, module and class, summary."""
     return REGISTRY
 
 
@@ -119,7 +99,7 @@ def make_detector(name: str, **params: Any) -> Detector:
 
 
 def load(folder: str | os.PathLike[str]) -> Detector:
-    """Return the fitted detector saved in ``folder``. Loading never executes code from it."""
+    """Return the fitted detector saved in ``folder``; no code from the folder is executed."""
     document, arrays = modelfile.read(Path(folder), names=FILES, kind=KIND, newest=FORMAT)
     path = Path(folder) / FILES[0]
     try:

@@ -1,7 +1,7 @@
-"""The networks of some baselines as their papers write them: slow, obvious, of equal weights.
+"""Baselines as their papers write them: slow, obvious reference implementations.
 
-Each twin takes a network and returns what its loss makes of windows while training; the network's
-own way must give the same value and the same gradients.
+Each reference network takes a network of ours with its weights and returns the training loss of
+windows; our implementation must give the same value and the same gradients.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -21,6 +22,17 @@ from axonad.baselines.tft_residual import QUANTILES
 Twin = Callable[[Any, nn.Module, Tensor], Tensor]
 """Detector, network, windows (B, T, F) → the loss in epoch ``EPOCH``."""
 EPOCH = 7
+
+
+# -- windows -----------------------------------------------------------------------------------
+
+
+def own_units(X):
+    return np.array([(row - row.mean()) / row.std(ddof=1) for row in X])
+
+
+def naive_windows(X, window):
+    return np.array([X[i : i + window].T.ravel() for i in range(len(X) - window + 1)])
 
 
 # -- AnomalyTransformer ------------------------------------------------------------------------
@@ -66,7 +78,7 @@ def inception(layer: Any, images: Tensor) -> Tensor:
 
 
 def folded(block: Any, window: Tensor, period: int) -> Tensor:
-    """Return a window (T, D) after it was an image with one period a row."""
+    """Return a window (T, D) processed as an image with one period per row."""
     count = len(window)
     rows = -(-count // period)
     image = torch.cat([window, window.new_zeros(rows * period - count, window.shape[1])])
@@ -128,7 +140,7 @@ def gaussian_head(head: Any, x: Tensor) -> Gaussian:
 
 def wvae(detector: Any, net: Any, x: Tensor) -> Tensor:
     noisy = x + detector.noise * torch.randn_like(x)
-    with torch.random.fork_rng():  # weights are drawn, and replaced
+    with torch.random.fork_rng():  # its initial weights are replaced below
         encoder = nn.LSTM(x.shape[2], detector.width, batch_first=True, bidirectional=True)
     states = functional_call(encoder, dict(net.encoder.named_parameters()), noisy)[0]
     q = gaussian_head(net.latent, states[:, -1])

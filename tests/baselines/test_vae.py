@@ -1,4 +1,4 @@
-"""The variational autoencoders: their formulas and what each of them promises."""
+"""The formulas of the variational autoencoders."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ import torch
 from torch import distributions as d
 
 import axonad
-from axonad.baselines import mavae, sisvae, vsvae, wvae
+from axonad.baselines import mavae, vsvae
 from axonad.baselines._vae import Gaussian, GaussianHead, kl, warm_up, with_noise
+from tests.baselines.detectors import gaussian
 from tests.conftest import waves
 from tests.quick import QUICK
-
-NAMES = ("VASP", "WVAE", "SISVAE", "MAVAE", "VSVAE")
-
-
-def gaussian(*shape: int, seed: int = 0) -> Gaussian:
-    generator = torch.Generator().manual_seed(seed)
-    mean, raw = (torch.randn(*shape, generator=generator) for _ in range(2))
-    return Gaussian(mean, raw.exp())
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -71,14 +64,6 @@ def test_noise_is_for_training():
     assert not torch.equal(with_noise(x, 0.8, training=True), x)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_scores_draw_nothing(name):
-    detector = axonad.make_detector(name, **QUICK[name]).fit(waves(200))
-    before = torch.get_rng_state()
-    detector.decision_function(waves(60))
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 @pytest.mark.parametrize("name", ["WVAE", "SISVAE", "MAVAE"])
 def test_the_score_is_a_likelihood(name):
     detector = axonad.make_detector(name, **QUICK[name]).fit(waves(200))
@@ -103,81 +88,3 @@ def test_validation_is_judged_by_likelihood_alone(name):
             losses.append((detector._loss(net.eval(), x, 40).item(), trained))
     assert losses[0][0] == losses[1][0]
     assert losses[1][1] > losses[0][1]
-
-
-def test_wvae_sends_one_vector_through_the_middle():
-    net = wvae.Net(3, width=4, latent=2, noise=0.8).eval()
-    p, q = net(torch.randn(5, 12, 3))
-    assert q.mean.shape == (5, 2)
-    assert p.mean.shape == (5, 12, 3)
-
-
-def test_sisvae_smoothness_is_zero_where_nothing_changes():
-    still = Gaussian(torch.full((2, 5, 3), 1.5), torch.full((2, 5, 3), 0.3))
-    torch.testing.assert_close(sisvae.smoothness(still), torch.zeros(2, 4, 3))
-    moving = gaussian(2, 5, 3)
-    smooth = sisvae.smoothness(moving)
-    assert (smooth > 0).all()
-    naive = d.kl_divergence(
-        d.Normal(moving.mean[:, 1], moving.std[:, 1]), d.Normal(moving.mean[:, 2], moving.std[:, 2])
-    )
-    torch.testing.assert_close(smooth[:, 1], naive, rtol=1e-4, atol=1e-5)
-
-
-def test_sisvae_penalises_jumps():
-    X = waves(400) + 0.5 * np.random.default_rng(0).normal(size=(400, 3))
-    roughness = []
-    for weight in (0.0, 20.0):
-        params = QUICK["SISVAE"] | {"epochs": 15, "patience": 15, "lr": 1e-2, "smooth": weight}
-        detector = axonad.make_detector("SISVAE", **params).fit(X)
-        with torch.no_grad():
-            p = detector._net(torch.from_numpy(detector._scaler.apply(X))[None])[0]
-        roughness.append(p.mean.diff(dim=1).abs().mean().item())
-    assert roughness[1] < 0.8 * roughness[0]
-
-
-def test_sisvae_starts_from_the_standard_prior_and_never_looks_ahead():
-    net = sisvae.Net(3, width=8, latent=2).eval()
-    x = torch.randn(2, 6, 3)
-    changed = x.clone()
-    changed[:, 4:] = 9.0
-    p, q, prior = net(x)
-    torch.testing.assert_close(prior.mean[:, 0], torch.zeros(2, 2))
-    torch.testing.assert_close(prior.std[:, 0], torch.ones(2, 2))
-    for before, after in zip((p, q, prior), net(changed), strict=True):
-        torch.testing.assert_close(before.mean[:, :4], after.mean[:, :4])
-    torch.testing.assert_close(prior.mean[:, 4], net(changed)[2].mean[:, 4])
-
-
-def test_mavae_mixes_values_by_the_rows_alone():
-    layer = mavae.Attention(3, 4, heads=2, size=6)
-    x, z = torch.randn(2, 5, 3), torch.randn(2, 5, 4)
-    naive = torch.empty(2, 5, 6)
-    q, k, v = layer.query(x), layer.key(x), layer.value(z)
-    for head in (slice(0, 3), slice(3, 6)):
-        share = torch.softmax(q[..., head] @ k[..., head].mT / 3**0.5, dim=-1)
-        naive[..., head] = share @ v[..., head]
-    torch.testing.assert_close(layer(x, z), layer.out(naive))
-    same = z[:, :1].expand_as(z)
-    mixed = layer(x, same)
-    torch.testing.assert_close(mixed, mixed[:, :1].expand_as(mixed), rtol=1e-4, atol=1e-5)
-
-
-def test_vsvae_attends_with_its_states():
-    net = vsvae.Net(3, width=4, latent=2, attention=5, noise=0.1).eval()
-    x = torch.randn(2, 6, 3)
-    states = net.encoder(x)[0]
-    share = torch.softmax(states @ states.mT / 8**0.5, dim=-1)
-    torch.testing.assert_close(net(x)[2].mean, net.attention(share @ states).mean)
-    assert net(x)[1].mean.shape == (2, 2)
-
-
-def test_vasp_weighs_the_divergence():
-    X, spread = waves(300), []
-    for weight in (0.0, 50.0):
-        params = QUICK["VASP"] | {"epochs": 10, "patience": 10, "lr": 1e-2, "kl_weight": weight}
-        detector = axonad.make_detector("VASP", **params).fit(X)
-        with torch.no_grad():
-            x = torch.from_numpy(detector._scaler.apply(X))[:240].reshape(20, 12, 3)
-            spread.append(kl(detector._net(x)[1]).mean().item())
-    assert spread[1] < 0.1 * spread[0]

@@ -1,7 +1,7 @@
-"""Isolation trees as arrays: how many cuts it takes to isolate a window.
+"""Isolation trees as arrays, for IForest and EIF.
 
-A node's number is its place among the inner nodes; a leaf is written as -1 minus its place among
-the leaves, so that one array holds both children of every inner node.
+An inner node's number is its index among the inner nodes; a leaf's number is -1 minus its index
+among the leaves, so that one array holds both children of every inner node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Turn = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Trees:
-    """The shape of several trees, and the path length at each leaf."""
+    """The structure of several trees, and the path length at each leaf."""
 
     roots: Numbers  # (trees,)
     children: Numbers  # (inner nodes, 2)
@@ -28,23 +28,23 @@ class Trees:
     def mean_path(self, rows: int, goes_right: Turn) -> Values:
         """Return each row's path length, averaged over the trees.
 
-        ``goes_right(rows, nodes)`` says for rows at inner nodes, one for one, where they turn.
+        ``goes_right(rows, nodes)`` says, for each pair of a row and an inner node, whether the row
+        descends to the right child.
         """
         total = np.zeros(rows)
         for root in self.roots:
-            place = np.full(rows, root)
-            inside = np.flatnonzero(place >= 0)
+            node = np.full(rows, root)
+            inside = np.flatnonzero(node >= 0)
             while inside.size:
-                at = place[inside]
-                place[inside] = self.children[at, goes_right(inside, at).astype(np.int64)]
-                inside = inside[place[inside] >= 0]
-            total += self.paths[-1 - place]
-        result: Values = total / len(self.roots)
-        return result
+                at = node[inside]
+                node[inside] = self.children[at, goes_right(inside, at).astype(np.int64)]
+                inside = inside[node[inside] >= 0]
+            total += self.paths[-1 - node]
+        return total / len(self.roots)
 
 
 def expected_path(size: NDArray[np.integer] | int) -> Values:
-    """Return the mean depth of a search that fails among ``size`` points, 0 for one point."""
+    """Return the mean path length of a failed search among ``size`` points; 0 for one point."""
     size = np.asarray(size, dtype=np.float64)
     more = np.maximum(size, 2)
     depth = 2 * (np.log(more - 1) + np.euler_gamma) - 2 * (more - 1) / more

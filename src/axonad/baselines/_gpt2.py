@@ -1,4 +1,4 @@
-"""GPT-2's first layers, and its weights from a folder.
+"""GPT-2's first blocks, and its weights from a folder.
 
 Radford, Wu, Child, Luan, Amodei, Sutskever: Language models are unsupervised multitask learners.
 OpenAI, 2019. Weights are read in the layout of Hugging Face: ``config.json`` and
@@ -8,9 +8,8 @@ OpenAI, 2019. Weights are read in the layout of Hugging Face: ``config.json`` an
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -18,15 +17,16 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
+from axonad.baselines._transformer import split_heads
 from axonad.errors import ConfigError
 
 FILES = ("config.json", "model.safetensors")
-TUNED = ("ln_1", "ln_2", "ln_f", "positions")  # what OFA trains; all else stays as it was learned
+TRAINED = ("ln_1", "ln_2", "ln_f", "positions")  # by OFA; all other weights are frozen
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Sizes of a GPT-2, its blocks cut to those in use."""
+    """Sizes of a GPT-2 that is cut to its first blocks and positions."""
 
     width: int
     heads: int
@@ -34,13 +34,9 @@ class Shape:
     rows: int
     epsilon: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the sizes by name."""
-        return asdict(self)
-
 
 class Linear(nn.Module):
-    """A linear layer whose matrix is (inner, outer), as GPT-2's files have it."""
+    """A linear layer whose matrix is (inner, outer), as in GPT-2's files."""
 
     def __init__(self, inner: int, outer: int) -> None:
         super().__init__()
@@ -53,7 +49,7 @@ class Linear(nn.Module):
 
 
 class Attention(nn.Module):
-    """Each row attends to itself and the rows before it."""
+    """Causal self-attention: each row attends to itself and the rows before it."""
 
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
@@ -63,18 +59,15 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return (B, T, D)."""
-        q, k, v = (
-            part.unflatten(-1, (self._heads, -1)).transpose(1, 2)
-            for part in self.c_attn(x).chunk(3, dim=-1)
-        )
+        q, k, v = (split_heads(part, self._heads) for part in self.c_attn(x).chunk(3, dim=-1))
         dropout = self._dropout if self.training else 0.0
-        found = scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=dropout)
-        out: Tensor = self.c_proj(found.transpose(1, 2).flatten(2))
+        mixed = scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=dropout)
+        out: Tensor = self.c_proj(mixed.transpose(1, 2).flatten(2))
         return out
 
 
 class FeedForward(nn.Module):
-    """Four times as wide in the middle."""
+    """Two linear layers, four times as wide in between."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -87,7 +80,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and a feed-forward part, each behind a norm and beside a shortcut."""
+    """Attention and a feed-forward part, each with layer normalisation and a shortcut."""
 
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
@@ -105,7 +98,7 @@ class Block(nn.Module):
 
 
 class GPT2(nn.Module):
-    """Rows (B, T, D) → states (B, T, D); only norms and positions learn."""
+    """Rows (B, T, D) → states (B, T, D); only layer norms and positions are trained."""
 
     def __init__(self, shape: Shape, *, dropout: float) -> None:
         super().__init__()
@@ -114,10 +107,10 @@ class GPT2(nn.Module):
         self.h = nn.ModuleList(Block(shape, dropout) for _ in range(shape.layers))
         self.ln_f = nn.LayerNorm(shape.width, eps=shape.epsilon)
         for name, parameter in self.named_parameters():
-            parameter.requires_grad_(any(part in TUNED for part in name.split(".")))
+            parameter.requires_grad_(any(part in TRAINED for part in name.split(".")))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the states behind the last norm."""
+        """Return the states after the last layer norm."""
         x = self.dropout(x + self.positions)
         for block in self.h:
             x = block(x)
@@ -126,7 +119,7 @@ class GPT2(nn.Module):
 
 
 def read_shape(folder: Path, *, layers: int, rows: int) -> Shape:
-    """Return the sizes in ``config.json``, with the first ``layers`` and ``rows`` positions."""
+    """Return the sizes in ``config.json``, cut to ``layers`` blocks and ``rows`` positions."""
     path = folder / FILES[0]
     try:
         config = json.loads(path.read_text())
@@ -142,38 +135,38 @@ def read_shape(folder: Path, *, layers: int, rows: int) -> Shape:
         raise ConfigError(f"weights: {path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ConfigError(f"weights: {path} is no configuration of a GPT-2: {reason}") from None
+        raise ConfigError(f"weights: {path} is not a GPT-2 configuration: {reason}") from None
     if shape.width % shape.heads:
         raise ConfigError(
-            f"weights: {path} is no configuration of a GPT-2: "
-            f"heads ({shape.heads}) must divide its width ({shape.width})"
+            f"weights: {path} is not a GPT-2 configuration: "
+            f"n_head ({shape.heads}) must divide n_embd ({shape.width})"
         )
     if layers > depth:
-        raise ConfigError(f"layers must be at most {depth}, what {path} has, got {layers}")
+        raise ConfigError(f"layers must be at most {depth}, the n_layer of {path}, got {layers}")
     if rows > length:
-        raise ConfigError(f"window must be at most {length}, the positions of {path}, got {rows}")
+        raise ConfigError(f"window must be at most {length}, the n_positions of {path}, got {rows}")
     return shape
 
 
 def load_weights(net: GPT2, folder: Path) -> None:
-    """Put the weights in ``model.safetensors`` into ``net``."""
+    """Load the weights in ``model.safetensors`` into ``net``."""
     path = folder / FILES[1]
     try:
-        found = load_file(path)
+        weights = load_file(path)
     except OSError as error:
         reason = error.strerror or "it does not exist"
         raise ConfigError(f"weights: {path} cannot be read: {reason}") from None
     except SafetensorError as error:
         raise ConfigError(f"weights: {path} is damaged: {error}") from None
-    found = {name.removeprefix("transformer."): value for name, value in found.items()}
+    weights = {name.removeprefix("transformer."): value for name, value in weights.items()}
     for name, parameter in net.named_parameters():
-        stored = "wpe.weight" if name == "positions" else name
-        if stored not in found:
-            raise ConfigError(f"weights: {path} has no {stored!r}; is it a GPT-2?")
-        value = found[stored][: len(parameter)] if name == "positions" else found[stored]
+        key = "wpe.weight" if name == "positions" else name
+        if key not in weights:
+            raise ConfigError(f"weights: {path} has no {key!r}; is it a GPT-2?")
+        value = weights[key][: len(parameter)] if name == "positions" else weights[key]
         if value.shape != parameter.shape:
             raise ConfigError(
-                f"weights: {stored!r} in {path} has shape {tuple(value.shape)}, "
+                f"weights: {key!r} in {path} has shape {tuple(value.shape)}, "
                 f"{FILES[0]} says {tuple(parameter.shape)}"
             )
         with torch.no_grad():

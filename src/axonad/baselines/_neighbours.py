@@ -1,8 +1,8 @@
-"""The base of the detectors that look for a window's nearest training windows: KNN and LOF.
+"""The base of the detectors that compare a window with its nearest training windows: KNN and LOF.
 
-A window is never its own neighbour. When a detector scores the very array it was fitted on, it
-returns the scores of the fit, where each window's own place was left out (TSB-AD's way). Any other
-array is new to it: a window that happens to equal a training window has that one as a neighbour.
+A window is never its own neighbour. Scoring the array the detector was fitted on returns the
+scores of the fit, where each window's own entry was left out (as in TSB-AD). In any other array a
+window that equals a training window has that one as a neighbour.
 
 A long series is represented by a sample of ``max_train`` windows.
 """
@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import sklearn
-from axonad.baselines._windowed import Values, WindowedDetector, digest
+from axonad.baselines._sklearn import import_sklearn
+from axonad.baselines._windowed import Values, WindowedDetector, check_sampling, digest
 from axonad.config import check_int
 from axonad.data.frames import Matrix
 from axonad.modelfile import Arrays
 
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,12 +33,12 @@ class NeighbourDetector(WindowedDetector):
     Parameters
     ----------
     neighbours
-        How many of the nearest training windows count.
+        Number of nearest training windows.
     max_train
-        Most training windows kept, drawn at random; None keeps all of them, and time then grows
-        with the square of the series length.
+        Most training windows kept, drawn at random. None keeps all; time then grows with the square
+        of the series length.
     seed
-        Of that draw.
+        Seed of that draw.
     window, units, align
         See :mod:`axonad.baselines._windowed`.
     """
@@ -50,52 +50,53 @@ class NeighbourDetector(WindowedDetector):
     learned: ClassVar[tuple[str, ...]] = ("_reference", "_own")
 
     @abstractmethod
-    def _judge(self, far: Values, places: Places) -> Values:
-        """Return a score per window from the distances and places of its neighbours."""
+    def _score_neighbours(self, distances: Values, indices: Indices) -> Values:
+        """Return a score per window from the distances and indices of its neighbours."""
 
-    def _prepare(self) -> None:
-        """Learn from the reference windows."""
+    def _learn_reference(self) -> None:
+        """Learn from the reference windows; by default nothing."""
 
     def _learn(self, X: Matrix) -> Values:
         self._require_windows(X, 2)
-        starts = self._choose(X, self.max_train, self.seed)
-        self._reference = self._take(X, starts)
-        self._index()
+        starts = self._sample_starts(X, self.max_train, self.seed)
+        self._reference = self._gather(X, starts)
+        self._build_index()
         self._digest = digest(X)
-        self._prepare()
+        self._learn_reference()
         scores, first = [], 0
         for batch in self._batches(X):
-            behind = first + len(batch)
-            scores.append(self._judge(*self._search(batch, _position(starts, first, behind))))
-            first = behind
+            own = _find(np.arange(first, first + len(batch)), starts)
+            scores.append(self._score_neighbours(*self._search(batch, own)))
+            first += len(batch)
         self._own = np.concatenate(scores)
         return self._own
 
     def _score(self, X: Matrix) -> Values:
         if len(X) == len(self._own) + self.window - 1 and digest(X) == self._digest:
-            return self._placed(self._own)
+            return self._aligned(self._own)
         return super()._score(X)
 
     def _window_score(self, windows: Values) -> Values:
-        return self._judge(*self._search(windows, np.full(len(windows), -1)))
+        return self._score_neighbours(*self._search(windows, np.full(len(windows), -1)))
 
-    def _index(self) -> None:
-        neighbors = sklearn("neighbors", user=type(self).__name__)
-        self._finder = neighbors.NearestNeighbors().fit(self._reference)
+    def _build_index(self) -> None:
+        neighbors = import_sklearn("neighbors", user=type(self).__name__)
+        self._index = neighbors.NearestNeighbors().fit(self._reference)
 
-    def _search(self, windows: Values, own: Places) -> tuple[Values, Places]:
-        """Return distances and places of the nearest reference windows, never place ``own``.
+    def _search(self, windows: Values, own: Indices) -> tuple[Values, Indices]:
+        """Return distances and indices of the nearest reference windows, without index ``own``.
 
-        Where copies hide a window's own place among equals, one of those is left out instead.
+        Where duplicates hide a window's own index, one of the duplicates is left out instead. -1
+        stands for a window that is not among the reference windows.
         """
         count = min(self.neighbours, len(self._reference) - 1)
-        far, places = self._finder.kneighbors(windows, n_neighbors=count + 1)
-        drop = places == own[:, None]
+        distances, indices = self._index.kneighbors(windows, n_neighbors=count + 1)
+        drop = indices == own[:, None]
         hidden = ~drop.any(axis=1)
         drop[hidden & (own >= 0), 0] = True
         drop[own < 0, -1] = True
         kept = ~drop
-        return far[kept].reshape(-1, count), places[kept].reshape(-1, count)
+        return distances[kept].reshape(-1, count), indices[kept].reshape(-1, count)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         values, arrays = super()._state()
@@ -104,18 +105,15 @@ class NeighbourDetector(WindowedDetector):
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         super()._restore(values, arrays)
         self._digest = str(values["digest"])
-        self._index()
+        self._build_index()
 
     def _check_params(self) -> None:
         super()._check_params()
         check_int("neighbours", self.neighbours, low=1)
-        if self.max_train is not None:
-            check_int("max_train", self.max_train, low=2)
-        check_int("seed", self.seed, low=0)
+        check_sampling(self.max_train, self.seed)
 
 
-def _position(starts: Places, first: int, behind: int) -> Places:
-    """Return where the windows ``first`` to ``behind`` are in the sorted ``starts``, else -1."""
-    wanted = np.arange(first, behind)
-    found = np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)
-    return np.where(starts[found] == wanted, found, -1)
+def _find(windows: Indices, starts: Indices) -> Indices:
+    """Return the index of each window in the sorted ``starts``, or -1 where it is not there."""
+    found = np.minimum(np.searchsorted(starts, windows), len(starts) - 1)
+    return np.where(starts[found] == windows, found, -1)

@@ -1,18 +1,19 @@
-"""The base of the neural baselines: a network trained on windows that says how strange one is.
+"""The base of the neural baselines: a network that is trained on windows and scores windows.
 
-A detector's own file holds three things: the network (:meth:`~NeuralDetector._build`), the loss
-of a batch of windows (:meth:`~NeuralDetector._loss`) and the score of a batch of windows
-(:meth:`~NeuralDetector._window_score`). Windows, scaling, training, early stopping, devices,
-alignment, blame and files are done here. Windows are gathered from the series batch by batch, on
+A detector's own file holds its network (:meth:`~NeuralDetector._build`), the loss of a batch of
+windows (:meth:`~NeuralDetector._loss`) and their scores (:meth:`~NeuralDetector._window_score`).
+By default the network reconstructs its input: the loss is the mean squared error, the score the
+squared error of the window's last row. Scaling, training, early stopping, devices, alignment,
+channel scores and files are handled here. Windows are gathered from the series batch by batch, on
 the device; no tensor of all windows exists.
 
-``history`` is how many rows a window handed to those three has: ``window``, or one more for a
-forecaster, whose last row is the one it predicts.
+These methods get windows of ``history`` rows: ``window``, or one more for a :class:`Forecaster`,
+which predicts the last one.
 
-Two sets of figures are published under TSB-AD's name. Those of the AxonAD paper come from its
-loader since 2025, which scales each array by its own statistics and credits a window to its middle
-row: the parity protocol. Those of the leaderboard of 2024 come from a loader that left values as
-they are and credited a window to its first row: ``scaling="raw", align="start"`` on top of parity.
+Two sets of results are published under TSB-AD's name. Those of the AxonAD paper come from its
+loader since 2025, which scales each array by its own statistics and assigns a window's score to its
+middle row: the parity protocol. Those of the 2024 leaderboard come from a loader that did not
+scale and assigned the score to the first row: parity with ``scaling="raw", align="start"``.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import mse_loss
 
-from axonad.baselines._loop import LoopConfig, train_network
-from axonad.config import check_bool, check_choice, check_float, check_int
+from axonad.baselines._training_loop import LoopConfig, train_network
+from axonad.config import check_choice, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
-from axonad.errors import ConfigError
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
@@ -41,38 +42,50 @@ from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
-from axonad.torch_runtime.weights import check_shapes
+from axonad.torch_runtime.training_params import (
+    check_by_type,
+    check_training_params,
+    count_training_rows,
+    select_fields,
+)
+from axonad.torch_runtime.weights import restore_net, weights_to_arrays
 from axonad.torch_runtime.windows import gather_windows
 
 Scores = NDArray[np.float64]
 
 
+def parity_with(**changes: Any) -> dict[str, Any]:
+    """Return the parameters the neural baselines share under parity, with a detector's changes."""
+    return {"scaling": "array", "align": "center", "restore_best": False, **changes}
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class NeuralDetector(Detector):
-    """Base of the neural baselines; their shared parameters are described here.
+    """Base of the neural baselines, with the parameters they share.
 
     Parameters
     ----------
     window
         Rows the network sees at a time.
     lr, weight_decay, batch_size, epochs, patience
-        Of the optimiser; training ends after ``patience`` epochs without improvement.
+        Learning rate, weight decay, windows per batch, and most epochs of training with AdamW;
+        training stops after ``patience`` epochs without improvement.
     epoch_windows
-        Windows an epoch visits at most, drawn anew for each, and windows judged after it, evenly
-        spread; None: all. Fitting a long series then costs what a short one does.
+        Most windows visited per epoch, drawn anew for each, and most validation windows, evenly
+        spaced; None for all. Limits the cost of fitting a long series.
     validation
-        Last share of the training series, kept for early stopping; where it or the rest is shorter
-        than a window, all rows train and the training loss decides.
+        Share of the training series, at its end, held out for early stopping. Where it or the rest
+        is shorter than a window, all rows are trained on and the training loss decides.
     restore_best
         Keep the weights of the best epoch instead of the last.
     scaling
-        ``"soft"`` or ``"train"`` (causal), ``"array"`` (looks into the future), see
-        :mod:`axonad.data.scaling`; or ``"raw"``: values as they come (TSB-AD in 2024).
+        ``"soft"`` or ``"train"`` (causal) or ``"array"`` (looks into the future), see
+        :mod:`axonad.data.scaling`; or ``"raw"``: no scaling (TSB-AD in 2024).
     align
-        Row of a window its score belongs to: ``"end"`` (what a live system sees), ``"center"``, or
+        The row of a window that gets its score: ``"end"`` (as in a live system), ``"center"``, or
         ``"start"`` (TSB-AD in 2024).
     seed, device, verbose
-        Random seed; ``"auto"``, ``"cpu"``, ``"cuda"``, ``"mps"``; a progress bar on terminals.
+        Random seed; ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``; show a progress bar.
     """
 
     window: int = 100
@@ -91,15 +104,13 @@ class NeuralDetector(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "align": "center", "restore_best": False,
-    }  # fmt: skip
+    parity: ClassVar[Mapping[str, Any]] = parity_with()
+    zero_allowed: ClassVar[frozenset[str]] = frozenset({"seed"})
+    """Integer parameters that may be 0; all others must be at least 1."""
     lr_schedule: ClassVar[tuple[int, float]] = (5, 0.75)
-    """Every so many epochs the learning rate is multiplied by that."""
+    """(epochs, factor): the learning rate is multiplied by the factor every so many epochs."""
     clip: ClassVar[float | None] = None
-    """Gradients are scaled down to at most this norm."""
-    recorded: ClassVar[bool] = True
-    """Whether a step on CUDA can be recorded and replayed: nothing in it makes the host wait."""
+    """Maximum norm of the gradient."""
     score_batch: ClassVar[int] = 1024
     """Windows scored at a time."""
 
@@ -107,36 +118,33 @@ class NeuralDetector(Detector):
 
     @abstractmethod
     def _build(self, channels: int) -> nn.Module:
-        """Return the untrained network for series of so many channels."""
+        """Return the untrained network for series of ``channels`` channels."""
 
-    @abstractmethod
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        """Return what training minimises, from windows (B, T, F) in epoch 1, 2, ...
+        """Return the loss of windows (B, T, F) in epoch 1, 2, ...
 
-        Called in training mode and, for early stopping, in evaluation mode (``net.training``).
+        Also called in evaluation mode (``net.training`` is False), for early stopping. It runs in a
+        CUDA graph: nothing in it may make the host wait for the GPU.
         """
+        return mse_loss(net(x), x)
 
-    def _stage(self, epoch: int) -> float:
-        """Return what the loss makes of the epoch; by default nothing."""
+    def _epoch_factor(self, epoch: int) -> float:
+        """Return a number that changes whenever the epoch changes the loss."""
         return 0.0
 
-    @abstractmethod
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        """Return how strange windows (B, T, F) are: (B, F) per channel, or (B,).
+        """Return the scores of windows (B, T, F) per channel (B, F); their mean is the score.
 
-        Of a score per channel the detector's score is the mean, and channels can be blamed.
-        Called in evaluation mode, without gradients. Must not draw random numbers.
+        Called in evaluation mode, without gradients; must not draw random numbers.
         """
+        return torch.square((net(x) - x)[:, -1])
 
-    def _prepare(self, X: Matrix) -> Matrix:
-        """Return the rows as the scaler shall see them; each row by itself."""
+    def _preprocess(self, X: Matrix) -> Matrix:
+        """Return the rows before scaling, each transformed by itself."""
         return X
 
-    def _finish(self, net: nn.Module, series: Tensor) -> None:
-        """Learn from the trained network and scaled training rows what scoring needs besides.
-
-        It belongs into buffers of ``net``, which are saved with the weights.
-        """
+    def _calibrate(self, net: nn.Module, series: Tensor) -> None:
+        """Set buffers of the trained network that scoring needs, from the scaled training rows."""
 
     # -- the contract ------------------------------------------------------------------------
 
@@ -146,15 +154,17 @@ class NeuralDetector(Detector):
         return self.window
 
     @property
-    def is_causal(self) -> bool:
-        """Whether a window's score depends on that window and the training series alone."""
-        return self.scaling != "array"
+    def why_not_causal(self) -> str:
+        """Why a score depends on more than its own window, and what to do; empty if causal."""
+        if self.scaling == "array":
+            return "its scaling needs the whole series; fit it with scaling='soft'"
+        return ""
 
     @learning()
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
-        self._scaler = self._fit_scaler(self._prepare(X), names)
-        cut = self._split(len(X))
+        self._scaler = self._fit_scaler(self._preprocess(X), names)
+        cut = count_training_rows(len(X), validation=self.validation, window=self.history)
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
         windows = min(self.epoch_windows or cut, count_windows(cut, self.history))
@@ -169,18 +179,13 @@ class NeuralDetector(Detector):
                     held_out=held_out,
                     config=self._loop_config(),
                     progress=progress,
-                    stage=self._stage,
+                    epoch_factor=self._epoch_factor,
                 )
             self._net = net.eval().requires_grad_(False)
-            self._finish(self._net, series)
+            self._calibrate(self._net, series)
         scores, channels = self._score_windows(X, blame=True)
-        self._channel_scale = None if channels is None else RobustScale.fit(channels)
+        self._channel_scale = RobustScale.fit(channels)
         return self._aligned(scores)
-
-    def _split(self, rows: int) -> int:
-        """Return how many rows to train on; all of them if the first share is no longer than T."""
-        cut = int(rows * (1 - self.validation))
-        return cut if cut > self.history else rows
 
     def _fit_scaler(self, X: Matrix, names: Names) -> Scaler:
         if self.scaling == "raw":
@@ -188,23 +193,19 @@ class NeuralDetector(Detector):
         return fit_scaler(X, self.scaling, names)
 
     def _tensor(self, X: Matrix, device: torch.device) -> Tensor:
-        return torch.from_numpy(self._scaler.apply(self._prepare(X))).to(device)
+        return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
 
     def _loop_config(self) -> LoopConfig:
         return LoopConfig(
-            rows=self.history,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            epoch_windows=self.epoch_windows,
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            lr_step=self.lr_schedule[0],
-            lr_decay=self.lr_schedule[1],
+            window_rows=self.history,
+            lr_schedule=self.lr_schedule,
             clip=self.clip,
-            patience=self.patience,
-            restore_best=self.restore_best,
-            recorded=self.recorded,
+            **select_fields(LoopConfig, self.get_params()),
         )
+
+    def _params(self, *names: str) -> dict[str, Any]:
+        """Return the parameters of these names, to build a network from."""
+        return {name: getattr(self, name) for name in names}
 
     # -- scoring -----------------------------------------------------------------------------
 
@@ -217,40 +218,38 @@ class NeuralDetector(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         scores, channels = self._score_windows(X, blame=blame)
         aligned = self._aligned(scores)
-        if channels is None or self._channel_scale is None:
-            return aligned, {"score": aligned}, None
-        return aligned, {"score": aligned}, self._aligned(self._channel_scale.apply(channels))
+        blamed = self._aligned(self._channel_scale.apply(channels)) if blame else None
+        return aligned, {"score": aligned}, blamed
 
     @torch.no_grad()
     def _score_windows(
         self, X: Matrix, *, blame: bool = False
-    ) -> tuple[Scores, NDArray[np.float32] | None]:
-        """Return the score of every window and, if asked for and known, that of each channel."""
+    ) -> tuple[Scores, NDArray[np.float32]]:
+        """Return the score of every window and, only needed with ``blame``, of its channels."""
         device = resolve_device(self.device)
         net, series = self._net.to(device).eval(), self._tensor(X, device)
         starts = torch.arange(count_windows(len(X), self.history), device=device)
-        # Results are allocated before the loop: small tensors kept between the large passing ones
-        # would pin the allocator's memory, and a long series would grow without bound.
+        # Results are allocated before the loop: small tensors that outlive the large temporary ones
+        # would fragment the allocator's memory, which would grow with the length of the series.
         scores = torch.empty(len(starts), device=device)
         channels = torch.empty(len(starts) if blame else 0, X.shape[1], device=device)
-        passes = Recorded(
+        score_batch = Recorded(
             lambda part: self._window_score(net, gather_windows(series, part, self.history)),
             size=self.score_batch,
             device=device,
             warm=1,
-            use=self.recorded and len(starts) > WARM * self.score_batch,
+            use=len(starts) > WARM * self.score_batch,
         )
         show = self.verbose and len(starts) > 50 * self.score_batch
         with Progress("scoring", len(starts), show=show) as progress:
             for first in range(0, len(starts), self.score_batch):
                 batch = slice(first, first + self.score_batch)
-                found = passes(starts[batch])
-                scores[batch] = found.mean(-1) if found.dim() == 2 else found
-                if blame and found.dim() == 2:
+                found = score_batch(starts[batch])
+                scores[batch] = found.mean(-1)
+                if blame:
                     channels[batch] = found
                 progress.advance(len(found))
-        known = blame and found.dim() == 2
-        return scores.double().cpu().numpy(), channels.cpu().numpy() if known else None
+        return scores.double().cpu().numpy(), channels.cpu().numpy()
 
     def _aligned(self, values: NDArray[Any]) -> NDArray[Any]:
         if self.align == "start":
@@ -260,41 +259,38 @@ class NeuralDetector(Detector):
     # -- files -------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        arrays = {f"net.{k}": v.cpu().numpy() for k, v in self._net.state_dict().items()}
+        arrays = weights_to_arrays(self._net)
         arrays["scaler.center"], arrays["scaler.unit"] = self._scaler.center, self._scaler.unit
-        if self._channel_scale is not None:
-            arrays["channels.median"] = self._channel_scale.median
-            arrays["channels.spread"] = self._channel_scale.spread
+        arrays["channels.median"] = self._channel_scale.median
+        arrays["channels.spread"] = self._channel_scale.spread
         return {"scaler": self._scaler.rule}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        with learning(), torch.random.fork_rng(devices=[]):  # weights are drawn and thrown away
-            net = self._build(self.n_features_in_)
-        shapes = {name: value.shape for name, value in net.state_dict().items()}
-        weights = {}
-        for key in [key for key in arrays if key.startswith("net.")]:
-            name, value = key.removeprefix("net."), torch.from_numpy(arrays[key])
-            weights[name] = value.squeeze() if shapes.get(name) == () else value  # files: 1-d
-        check_shapes(net, weights)
-        net.load_state_dict(weights)
-        self._net = net.eval().requires_grad_(False)
+        self._net = restore_net(lambda: self._build(self.n_features_in_), arrays)
         self._scaler = Scaler(values["scaler"], arrays["scaler.center"], arrays["scaler.unit"])
-        self._channel_scale = None
-        if "channels.median" in arrays:
-            self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
+        self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
 
     def _check_params(self) -> None:
         super()._check_params()
-        whole = ("window", "batch_size", "epochs", "patience")
-        for name in whole if self.epoch_windows is None else (*whole, "epoch_windows"):
-            check_int(name, getattr(self, name), low=1)
-        check_int("seed", self.seed, low=0, high=2**63 - 1)
-        check_float("lr", self.lr, above=0)
-        check_float("weight_decay", self.weight_decay, low=0)
-        check_float("validation", self.validation, low=0, below=1)
-        check_bool("restore_best", self.restore_best)
-        check_bool("verbose", self.verbose)
+        check_training_params(self)
+        check_by_type(self, zero_allowed=self.zero_allowed)
+        if self.epoch_windows is not None:
+            check_int("epoch_windows", self.epoch_windows, low=1)
         check_choice("scaling", self.scaling, (*SCALINGS, "raw"))
         check_choice("align", self.align, (*ALIGNMENTS, "start"))
-        if not isinstance(self.device, str):
-            raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {self.device!r}")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Forecaster(NeuralDetector):
+    """Base of the baselines that predict a row from the rows before it."""
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: a window and the row predicted from it."""
+        return self.window + 1
+
+    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
+        return mse_loss(net(x[:, :-1]), x[:, -1])
+
+    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
+        return torch.square(net(x[:, :-1]) - x[:, -1])

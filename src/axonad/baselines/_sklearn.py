@@ -1,4 +1,4 @@
-"""scikit-learn, where a baseline needs it: imported on use, missed with a sentence."""
+"""scikit-learn, imported lazily, with a hint how to install it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from axonad.errors import MissingDependencyError
 
 
-def sklearn(part: str, *, user: str) -> Any:
+def import_sklearn(part: str, *, user: str) -> Any:
     """Return the module ``sklearn.<part>`` for the detector named ``user``."""
     try:
         return import_module(f"sklearn.{part}")

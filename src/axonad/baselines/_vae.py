@@ -1,20 +1,19 @@
-"""Gaussians, as the variational autoencoders need them: drawn from, compared, predicted."""
+"""Gaussians for the variational autoencoders: sampling, divergence, likelihood, output layers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, softplus
 
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import parity_with
 
-LEAST = 1e-8  # variance
+MIN_VARIANCE = 1e-8
 LOG_2PI = 1.8378770664093453
-PARITY: Mapping[str, Any] = {**NeuralDetector.parity, "patience": 10}
-"""What the AxonAD paper's runs of the variational autoencoders used."""
+PARITY = parity_with(patience=10)
+"""The parameters of the variational autoencoders in the AxonAD paper's runs."""
 
 
 class Gaussian(NamedTuple):
@@ -24,7 +23,7 @@ class Gaussian(NamedTuple):
     std: Tensor
 
     def draw(self) -> Tensor:
-        """Return one draw that gradients pass through (the reparametrisation)."""
+        """Return one sample that gradients pass through (the reparametrisation trick)."""
         return self.mean + self.std * torch.randn_like(self.mean)
 
     def nll(self, x: Tensor) -> Tensor:
@@ -33,7 +32,7 @@ class Gaussian(NamedTuple):
 
 
 def kl(q: Gaussian, p: Gaussian | None = None) -> Tensor:
-    """Return KL(q ‖ p) of each variable; without ``p``, from the standard Gaussian."""
+    """Return KL(q ‖ p) of each variable; without ``p``, the standard Gaussian is used."""
     if p is None:
         return 0.5 * (q.mean.square() + q.std.square() - 1) - q.std.log()
     ratio = (q.std / p.std).square()
@@ -49,15 +48,15 @@ class GaussianHead(nn.Module):
         self.spread = nn.Linear(inner, outer)
 
     def forward(self, x: Tensor) -> Gaussian:
-        """Return the Gaussian; its variance is a softplus, so never zero."""
+        """Return the Gaussian; its variance is a softplus, hence positive."""
         weight = torch.cat([self.mean.weight, self.spread.weight])
         bias = torch.cat([self.mean.bias, self.spread.bias])
-        mean, spread = linear(x, weight, bias).chunk(2, dim=-1)  # both read ``x`` at once
-        return Gaussian(mean, (softplus(spread) + LEAST).sqrt())
+        mean, spread = linear(x, weight, bias).chunk(2, dim=-1)  # one product instead of two
+        return Gaussian(mean, (softplus(spread) + MIN_VARIANCE).sqrt())
 
 
 def warm_up(epoch: int, *, end: float, epochs: int = 25) -> float:
-    """Return the divergence's weight in epoch 1, 2, ...: from 0 up to ``end``, then that.
+    """Return the weight of the KL term in epoch 1, 2, ...: linear from 0 to ``end``, then constant.
 
     >>> [warm_up(epoch, end=0.5, epochs=2) for epoch in (1, 2, 3, 4)]
     [0.0, 0.25, 0.5, 0.5]
@@ -66,5 +65,5 @@ def warm_up(epoch: int, *, end: float, epochs: int = 25) -> float:
 
 
 def with_noise(x: Tensor, level: float, *, training: bool) -> Tensor:
-    """Return ``x`` with Gaussian noise of that level while training, as it is otherwise."""
+    """Return ``x`` plus Gaussian noise of standard deviation ``level`` in training, else ``x``."""
     return x + level * torch.randn_like(x) if training else x

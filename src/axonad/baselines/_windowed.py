@@ -1,19 +1,19 @@
-"""The base of the classical baselines: a function that says how strange one window is.
+"""The base of the classical baselines: a function that scores one window at a time.
 
-A window is ``window`` rows laid out as one vector, channel after channel; with ``window=1`` it is
+A window is ``window`` rows flattened to one vector, channel after channel; with ``window=1`` it is
 a row. A detector's own file learns from windows (:meth:`~WindowedDetector._learn`) and scores a
-batch of them (:meth:`~WindowedDetector._window_score`). Units, batches and alignment are done here.
-Windows are gathered from the series batch by batch or as a sample; no array of all of them exists.
+batch of them (:meth:`~WindowedDetector._window_score`). Units, batches and alignment are handled
+here. Windows are gathered in batches or as a sample; no array of all windows exists.
 
-Units, stated once for all of them:
+Units of the values in a window:
 
 ===========  ======================================================================================
-``"own"``    each window by its own mean and deviation over all its values, channels mixed. TSB-AD's
-             choice: only the shape across channels is left, a row that doubles looks the same. One
-             channel and ``window=1`` leave nothing to see, so one channel takes ``"train"``
+``"own"``    each window standardised by the mean and deviation of all its values, channels mixed
+             (TSB-AD): only the shape across channels is left, and a row times two looks the same.
+             A series of one channel uses ``"train"``: a single value would always become zero
 ``"train"``  each channel by its training mean and deviation
-``"soft"``   the same with a floor, compressed far out; see :mod:`axonad.data.scaling`
-``"raw"``    values as they are
+``"soft"``   the same with a floor, and large values compressed; see :mod:`axonad.data.scaling`
+``"raw"``    no scaling
 ===========  ======================================================================================
 """
 
@@ -39,24 +39,24 @@ from axonad.modelfile import Arrays
 
 UNITS = ("own", "train", "soft", "raw")
 PLACEMENTS = (*ALIGNMENTS, "mean")
-BATCH_VALUES = 2_000_000  # numbers in a batch of windows
+BATCH_VALUES = 2_000_000  # values in a batch of windows
 
 Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WindowedDetector(Detector):
-    """Base of the classical baselines; their shared parameters are described here.
+    """Base of the classical baselines, with the parameters they share.
 
     Parameters
     ----------
     window
         Rows that are scored together; 1 scores each row by itself.
     units
-        ``"own"`` (TSB-AD's choice), ``"train"``, ``"soft"`` or ``"raw"``; see this module.
+        ``"own"`` (as in TSB-AD), ``"train"``, ``"soft"`` or ``"raw"``; see this module.
     align
-        Where a window's score belongs: its ``"center"``, its ``"end"``, or ``"mean"``: a step gets
-        the mean over all windows that cover it.
+        The row that gets a window's score: its ``"center"`` or ``"end"``; or ``"mean"``: each row
+        gets the mean over all windows that contain it.
     """
 
     window: int = 1
@@ -65,7 +65,7 @@ class WindowedDetector(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
     learned: ClassVar[tuple[str, ...]] = ()
-    """Attributes ``_learn`` sets, all of them arrays: what is saved."""
+    """The arrays ``_learn`` sets, which are saved: attribute names, with a leading underscore."""
 
     @property
     def history(self) -> int:
@@ -76,7 +76,7 @@ class WindowedDetector(Detector):
 
     @abstractmethod
     def _learn(self, X: Matrix) -> Values | None:
-        """Learn from the windows of ``X``; return their scores if those differ from scoring."""
+        """Learn from the windows of ``X``; return their scores if scoring ``X`` would differ."""
 
     @abstractmethod
     def _window_score(self, windows: Values) -> Values:
@@ -90,17 +90,17 @@ class WindowedDetector(Detector):
         if rule in ("train", "soft"):
             self._scaler = fit_scaler(X, rule, names)
         ends = self._learn(X)
-        return None if ends is None else self._placed(ends)
+        return None if ends is None else self._aligned(ends)
 
     def _score(self, X: Matrix) -> Values:
-        return self._placed(self._score_ends(X)[0])
+        return self._aligned(self._score_ends(X)[0])
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
         return np.concatenate([self._window_score(batch) for batch in self._batches(X)]), {}
 
-    def _placed(self, ends: Values) -> Values:
+    def _aligned(self, ends: Values) -> Values:
         if self.align == "mean":
-            return mean_over_cover(ends, window=self.window)
+            return mean_over_windows(ends, window=self.window)
         return spread(ends, window=self.window, align=self.align)
 
     def _check_params(self) -> None:
@@ -112,37 +112,37 @@ class WindowedDetector(Detector):
     # -- windows -----------------------------------------------------------------------------
 
     def _batches(self, X: Matrix) -> Iterator[Values]:
-        """Yield the windows of ``X`` in order, some at a time."""
+        """Yield the windows of ``X`` in order, in batches."""
         size = max(1, BATCH_VALUES // (self.window * X.shape[1]))
         count = count_windows(len(X), self.window)
         for start in range(0, count, size):
             stop = min(start + size, count)
-            rows = self._in_units(X[start : stop + self.window - 1])
-            yield self._finish(sliding_window_view(rows, self.window, axis=0))
+            rows = self._rescale(X[start : stop + self.window - 1])
+            yield self._flatten(sliding_window_view(rows, self.window, axis=0))
 
-    def _take(self, X: Matrix, starts: NDArray[np.integer], dtype: Any = np.float64) -> Values:
+    def _gather(self, X: Matrix, starts: NDArray[np.integer], dtype: Any = np.float64) -> Values:
         """Return the windows that begin at the given rows."""
         channels = X.shape[1]
-        taken: Values = np.empty((len(starts), self.window * channels), dtype=dtype)
-        size = max(1, BATCH_VALUES // taken.shape[1])
+        windows: Values = np.empty((len(starts), self.window * channels), dtype=dtype)
+        size = max(1, BATCH_VALUES // windows.shape[1])
         for i in range(0, len(starts), size):
             places = starts[i : i + size, None] + np.arange(self.window)
-            rows = self._in_units(X[places.ravel()]).reshape(*places.shape, channels)
-            taken[i : i + size] = self._finish(rows.swapaxes(1, 2))
-        return taken
+            rows = self._rescale(X[places.ravel()]).reshape(*places.shape, channels)
+            windows[i : i + size] = self._flatten(rows.swapaxes(1, 2))
+        return windows
 
-    def _choose(self, X: Matrix, most: int | None, seed: int) -> NDArray[np.int64]:
-        """Return where up to ``most`` windows begin, drawn without replacement, in order."""
+    def _sample_starts(self, X: Matrix, most: int | None, seed: int) -> NDArray[np.int64]:
+        """Return the first rows of up to ``most`` windows, drawn without replacement and sorted."""
         count = count_windows(len(X), self.window)
         if most is None or count <= most:
             return np.arange(count)
         return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
 
-    def _in_units(self, X: Matrix) -> Values:
+    def _rescale(self, X: Matrix) -> Values:
         return np.asarray(X if self._scaler is None else self._scaler.apply(X), dtype=np.float64)
 
-    def _finish(self, windows: Values) -> Values:
-        """Return windows (many, channels, window) as vectors, in their own units if asked."""
+    def _flatten(self, windows: Values) -> Values:
+        """Return windows (n, channels, window) as vectors, standardised with ``units="own"``."""
         flat = windows.reshape(len(windows), -1)
         if self.units == "own" and self._scaler is None:
             return standardise_own(flat, is_row=self.window == 1)
@@ -175,9 +175,9 @@ class WindowedDetector(Detector):
 def standardise_own(windows: Values, *, is_row: bool) -> Values:
     """Return each window minus its mean, over its deviation; zeros where it is constant.
 
-    Rows that differ in their last digits alone become different copies of one row here, and some
-    detectors rank such copies, so the order of summation matters: ours is that of the published
-    runs, channel by channel for rows, and numpy's own for longer windows.
+    The order of summation matters: rows that differ only by rounding become copies that differ in
+    their last digits, and some detectors rank such copies. Ours is the order of the published runs:
+    channel by channel for rows, numpy's default for longer windows.
     """
     windows = np.require(windows, requirements="F" if is_row else "C")
     mean = windows.mean(axis=1, keepdims=True)
@@ -187,21 +187,27 @@ def standardise_own(windows: Values, *, is_row: bool) -> Values:
     return np.ascontiguousarray(result)
 
 
-def mean_over_cover(ends: Values, *, window: int) -> Values:
-    """Return for each step the mean over the windows that cover it.
+def mean_over_windows(ends: Values, *, window: int) -> Values:
+    """Return for each row the mean score of the windows that contain it.
 
-    >>> mean_over_cover(np.array([1.0, 3.0]), window=2).tolist()
+    >>> mean_over_windows(np.array([1.0, 3.0]), window=2).tolist()
     [1.0, 2.0, 3.0]
     """
     total = np.concatenate([[0.0], np.cumsum(ends)])
     step = np.arange(len(ends) + window - 1)
-    first, behind = np.maximum(step - window + 1, 0), np.minimum(step + 1, len(ends))
-    result: Values = (total[behind] - total[first]) / (behind - first)
-    return result
+    first, end = np.maximum(step - window + 1, 0), np.minimum(step + 1, len(ends))
+    return np.asarray((total[end] - total[first]) / (end - first))
+
+
+def check_sampling(max_train: int | None, seed: int, *, high: int | None = None) -> None:
+    """Raise ConfigError unless ``max_train`` is None or at least 2, and ``seed`` in [0, high]."""
+    if max_train is not None:
+        check_int("max_train", max_train, low=2)
+    check_int("seed", seed, low=0, high=high)
 
 
 def digest(X: Matrix) -> str:
-    """Return what tells whether an array is the very one a detector was fitted on."""
+    """Return a hash that identifies the array a detector was fitted on."""
     result = hashlib.sha256(repr(X.shape).encode())
     result.update(np.ascontiguousarray(X, dtype=np.float64).data)
     return result.hexdigest()

@@ -1,38 +1,36 @@
-"""AnomalyTransformer: rows whose attention stays close to home are the strange ones.
+"""AnomalyTransformer: reconstruction error, weighted up where attention stays near the own row.
 
 Xu, Wu, Wang, Long: Anomaly Transformer, time series anomaly detection with association
 discrepancy. ICLR 2022.
 
-Each layer has two views of which rows belong together: its attention (the series association)
-and a Gaussian around each row (the prior association). Training is a minimax: the prior moves
-towards the attention, the attention away from the prior. An anomaly's attention cannot leave its
-neighbourhood, so a small discrepancy raises its reconstruction error in the score. The authors'
-code and TSB-AD multiply the discrepancy by 50 in each of three layers (parity), which leaves most
-rows a share of exactly zero in single precision; here, as in the paper, it is the mean over layers.
-Differs from TSB-AD in stopping by the validation error of the reconstruction alone.
+Each layer has two associations between rows: its attention (the series association) and a Gaussian
+around each row (the prior association). Training is a minimax: the prior is pulled towards the
+attention, the attention is pushed away from the prior. An anomaly's attention stays near its own
+row, so a small discrepancy raises the weight of its reconstruction error. The authors' code and
+TSB-AD multiply the discrepancy by 50 in each of three layers (parity), which underflows to a weight
+of exactly zero for most rows in float32; here, as in the paper, it is the mean over layers. Differs
+from TSB-AD in stopping early by the reconstruction error alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.baselines._tokens import RowEmbedding
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._transformer import RowEmbedding, split_heads
 from axonad.errors import ConfigError
 
 SMALL = 1e-4  # added to probabilities before their logarithm
 
 
 class Associations(NamedTuple):
-    """Of one layer, each (B, H, T, T) with rows that sum to one."""
+    """The associations of one layer, each (B, H, T, T) with rows that sum to one."""
 
     series: Tensor
     prior: Tensor
@@ -45,23 +43,23 @@ def discrepancy(series: Tensor, prior: Tensor) -> Tensor:
 
 
 def minimax(series: Tensor, prior: Tensor) -> Tensor:
-    """Return nothing but gradients: the prior moves towards the series, the series away.
+    """Return a zero whose gradient pulls the prior to the series and pushes the series away.
 
-    Both phases of the paper share one discrepancy, read by the prior as it is and by the series
-    with its gradient reversed: twice the way to itself is where it was, from the other side.
+    Both phases of the paper share one discrepancy: lerp with weight 2 towards a detached copy keeps
+    the value of ``series`` and reverses its gradient.
     """
     distance = discrepancy(series.lerp(series.detach(), 2.0), prior).mean()
     return distance - distance.detach()
 
 
 def squared_distances(rows: int) -> Tensor:
-    """Return how far rows are from each other, squared: (rows, rows)."""
+    """Return the squared distance between row numbers: (rows, rows)."""
     place = torch.arange(float(rows))
     return (place[:, None] - place).square()
 
 
 def prior_association(sigma: Tensor, squares: Tensor) -> Tensor:
-    """Return Gaussian weights around each row; ``sigma`` (B, H, T) is raw and bounded here."""
+    """Return Gaussian weights around each row, of widths that ``sigma`` (B, H, T) determines."""
     width = torch.pow(3.0, torch.sigmoid(5 * sigma) + 1e-5) - 1
     return torch.softmax((-0.5 / width.square())[..., None] * squares, dim=-1)
 
@@ -79,11 +77,8 @@ class Layer(nn.Module):
         self.wide, self.narrow = nn.Linear(width, hidden), nn.Linear(hidden, width)
 
     def forward(self, x: Tensor, squares: Tensor) -> tuple[Tensor, Associations]:
-        """Attend, then two linear layers, each with a shortcut and a norm."""
-        q, k, v = (
-            part.unflatten(-1, (self._heads, -1)).transpose(1, 2)
-            for part in self.projection(x).chunk(3, dim=-1)
-        )
+        """Apply attention, then two linear layers, each with a shortcut and a norm."""
+        q, k, v = (split_heads(part, self._heads) for part in self.projection(x).chunk(3, dim=-1))
         series = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
         prior = prior_association(self.sigma(x).transpose(1, 2), squares)
         x = self.norm1(x + self.out((series @ v).transpose(1, 2).flatten(2)))
@@ -117,14 +112,14 @@ class Net(nn.Module):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalyTransformer(NeuralDetector):
-    """Error of each window's last row, times how little its attention wanders.
+    """Squared error of each window's last row, times a weight that falls with its discrepancy.
 
     Parameters
     ----------
     width, heads, hidden, layers
-        Of the transformer.
+        Token width, attention heads, width of the feed-forward part, number of layers.
     discrepancy_weight
-        Of the association discrepancy in training.
+        Weight of the association discrepancy in the loss.
     temperature
         Factor of the discrepancy in the score.
     """
@@ -140,23 +135,16 @@ class AnomalyTransformer(NeuralDetector):
     patience: int = 7
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "temperature": 150.0}
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 0.5)
+    parity = parity_with(temperature=150.0)
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            window=self.window,
-            width=self.width,
-            heads=self.heads,
-            hidden=self.hidden,
-            layers=self.layers,
-        )
+        return Net(channels, **self._params("window", "width", "heads", "hidden", "layers"))
 
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         back, found = net(x)
-        loss = 2 * mse_loss(back, x)  # once in each of the two phases, whose gradients add up
+        loss = 2 * mse_loss(back, x)  # one term in each of the two phases
         if not net.training:
             return loss
         phases = torch.stack([minimax(*associations) for associations in found])
@@ -164,16 +152,12 @@ class AnomalyTransformer(NeuralDetector):
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         back, found = net(x)
-        wandering = torch.stack([discrepancy(*associations) for associations in found]).mean(0)
-        share = torch.softmax(-self.temperature * wandering, dim=-1)
+        mean = torch.stack([discrepancy(*associations) for associations in found]).mean(0)
+        weight = torch.softmax(-self.temperature * mean, dim=-1)
         error: Tensor = (back - x)[:, -1]
-        return share[:, -1:] * error.square()
+        return weight[:, -1:] * error.square()
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "heads", "hidden", "layers"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("discrepancy_weight", self.discrepancy_weight, low=0)
-        check_float("temperature", self.temperature, low=0)
         if self.width % self.heads:
             raise ConfigError(f"heads ({self.heads}) must divide width ({self.width})")

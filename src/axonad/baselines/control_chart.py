@@ -1,10 +1,10 @@
-"""ControlChart: a smoothed row's distance from the training mean, in training covariance.
+"""ControlChart: distance of smoothed rows from the training mean, in units of the covariance.
 
 Lowry, Woodall, Champ and Rigdon, "A multivariate exponentially weighted moving average control
-chart", Technometrics 1992: Hotelling's T² of an EWMA. Where we differ: the average ends after
-``history`` rows, where its weights have faded to a thousandth, so that a score depends on a known
-number of rows; the covariance is that of smoothed training rows, which counts their
-autocorrelation in, with a little added to its diagonal.
+chart", Technometrics 1992: Hotelling's T² of an EWMA. Where we differ: the average is cut off after
+``history`` rows, where its weights fall below a thousandth, so that a score depends on a fixed
+number of rows; the covariance is that of the smoothed training rows, which accounts for their
+autocorrelation, plus a small ridge on its diagonal.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_float
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
@@ -24,10 +24,8 @@ from axonad.data.windows import spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
 
-FADED = 1e-3  # of the newest row's weight: older rows are left out
+CUTOFF = 1e-3  # rows with a smaller weight, relative to the newest row, are left out
 BLOCK = 8_192  # rows smoothed at a time
-
-Values = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,9 +35,10 @@ class ControlChart(Detector):
     Parameters
     ----------
     memory
-        Weight of the past: 0 judges each row alone, near 1 averages long and sees small shifts.
+        Weight of the past: 0 scores each row alone; near 1 averages over many rows and detects
+        small shifts.
     ridge
-        Added to the covariance's diagonal, as a share of a channel's mean smoothed variance.
+        Added to the covariance's diagonal, as a share of the smoothed channels' mean variance.
     """
 
     memory: float = 0.8
@@ -47,10 +46,10 @@ class ControlChart(Detector):
 
     @property
     def history(self) -> int:
-        """Rows the average runs over."""
+        """Rows in the moving average."""
         if self.memory == 0:
             return 1
-        return max(1, int(np.ceil(np.log(FADED) / np.log(self.memory))))
+        return max(1, int(np.ceil(np.log(CUTOFF) / np.log(self.memory))))
 
     def _fit(self, X: Matrix, names: Names) -> None:
         self._scaler = fit_scaler(X, "soft", names)
@@ -66,18 +65,18 @@ class ControlChart(Detector):
         return spread(self._score_ends(X)[0], window=self.history, align="end")
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
-        away = self._smooth(X) - self._mean
-        return np.einsum("ij,ij->i", away @ self._precision, away), {}
+        deviation = self._smooth(X) - self._mean
+        return np.einsum("ij,ij->i", deviation @ self._precision, deviation), {}
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         scores = self._score(X)
         if not blame:
             return scores, {"score": scores}, None
-        away = np.abs(self._smooth(X) - self._mean) / self._unit
-        return scores, {"score": scores}, spread(away, window=self.history, align="end")
+        channels = np.abs(self._smooth(X) - self._mean) / self._unit
+        return scores, {"score": scores}, spread(channels, window=self.history, align="end")
 
     def _smooth(self, X: Matrix) -> Values:
-        """Return the moving average that ends at each row with a full history."""
+        """Return the moving average ending at each row with a full history."""
         weights = self.memory ** np.arange(self.history)[::-1]
         weights /= weights.sum()
         rows = self._scaler.apply(X).astype(np.float64)
@@ -91,9 +90,8 @@ class ControlChart(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._scaler = Scaler("soft", arrays["center"], arrays["scale"])
-        self._mean, self._precision, self._unit = (
-            arrays[name] for name in ("mean", "precision", "unit")
-        )
+        self._mean, self._precision = arrays["mean"], arrays["precision"]
+        self._unit = arrays["unit"]
 
     def _check_params(self) -> None:
         super()._check_params()

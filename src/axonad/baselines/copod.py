@@ -1,20 +1,19 @@
-"""COPOD: how far out in its channels' tails a row lies.
+"""COPOD: how far out a row lies in the tails of its channels' distributions.
 
-Li et al., "COPOD: copula-based outlier detection", ICDM 2020. It has no settings; TSB-AD's values
-on the array it was fitted on. Where we differ: tails come from the training rows alone, so a
-row's score does not depend on the rows scored with it; a value beyond every training value counts
-as rarer than the rarest, 1/(n+1).
+Li et al., "COPOD: copula-based outlier detection", ICDM 2020. It has no settings; the scores on the
+training array are those of TSB-AD. Where we differ: tail probabilities come from the training rows
+alone, so a row's score does not depend on the rows scored with it; a value beyond all training
+values gets the tail probability 1/(n+1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from axonad.baselines._windowed import Values, WindowedDetector
-from axonad.config import check_int
+from axonad.baselines._windowed import Values, WindowedDetector, check_sampling
 from axonad.data.frames import Matrix
 
 
@@ -25,9 +24,9 @@ class COPOD(WindowedDetector):
     Parameters
     ----------
     max_train
-        Most windows the tails are counted from, drawn at random; None keeps all of them.
+        Most windows the tail probabilities are estimated from, drawn at random; None uses all.
     seed
-        Of that draw.
+        Seed of that draw.
     window, units, align
         See :mod:`axonad.baselines._windowed`.
     """
@@ -35,10 +34,10 @@ class COPOD(WindowedDetector):
     max_train: int | None = None
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = ("_sorted", "_skew")
+    learned = ("_sorted", "_skew")
 
     def _learn(self, X: Matrix) -> None:
-        train = self._take(X, self._choose(X, self.max_train, self.seed))
+        train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
         self._skew = skew_sign(train)
         train.sort(axis=0)
         self._sorted = train
@@ -53,22 +52,18 @@ class COPOD(WindowedDetector):
         return total
 
     def _rarity(self, count: Any) -> Values:
-        """Return −log of a share of the training windows; none counts as less than one."""
+        """Return −log of ``count`` training windows as a share of all; 0 counts as 1/(n+1)."""
         rows = len(self._sorted)
-        result: Values = -np.log(np.where(count > 0, count / rows, 1 / (rows + 1)))
-        return result
+        return -np.log(np.where(count > 0, count / rows, 1 / (rows + 1)))
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.max_train is not None:
-            check_int("max_train", self.max_train, low=2)
-        check_int("seed", self.seed, low=0)
+        check_sampling(self.max_train, self.seed)
 
 
 def skew_sign(values: Values) -> Values:
-    """Return 1, −1 or 0 per column: which way its distribution leans; 0 where it is constant."""
+    """Return the sign of each column's skewness; 0 where the column is constant."""
     mean = values.mean(axis=0)
     deviation = values - mean
     constant = np.square(deviation).mean(axis=0) <= np.square(np.finfo(np.float64).eps * mean)
-    result: Values = np.where(constant, 0.0, np.sign((deviation**3).mean(axis=0)))
-    return result
+    return np.where(constant, 0.0, np.sign((deviation**3).mean(axis=0)))

@@ -1,27 +1,27 @@
-"""Donut: a variational autoencoder of windows; how unlikely the last row is under it.
+"""Donut: negative log-likelihood of a window's last row under a variational autoencoder.
 
 Xu, Chen, Zhao, Li, Bu, Li and others: Unsupervised anomaly detection via variational auto-encoder
 for seasonal KPIs in web applications. WWW 2018.
 
-Differs from the paper in several channels at once, one hidden layer, a likelihood averaged over the
-window's steps (all as in TSB-AD), and no imputation when scoring. Differs from TSB-AD in the noise:
-the same normal draws serve every window, so that scores repeat; TSB-AD draws anew, uniformly.
+Differs from the paper in handling several channels at once, one hidden layer, a likelihood averaged
+over the window's rows (all as in TSB-AD), and no imputation when scoring. Differs from TSB-AD in
+the latent samples: the same normal samples serve every window, so that scores are reproducible;
+TSB-AD draws new uniform ones each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, softplus
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.config import check_float
 
-TINY = 1e-6  # keeps deviations and variances above zero
+TINY = 1e-6  # lower bound of standard deviations and variances
 
 
 class Normal(nn.Module):
@@ -33,20 +33,20 @@ class Normal(nn.Module):
         self.head = nn.Linear(width, 2 * outer)
 
     def forward(self, x: Tensor, *, last: int | None = None) -> tuple[Tensor, Tensor]:
-        """Return mean and deviation, of the last so many outputs if asked for."""
+        """Return mean and standard deviation, of the last ``last`` outputs only if given."""
         outer = self.head.out_features // 2
-        kept = slice(-last if last else 0, None)  # the same of the means and of the deviations
+        kept = slice(-last if last else 0, None)  # of the means and of the deviations
         weight = self.head.weight.view(2, outer, -1)[:, kept].flatten(0, 1)
         bias = self.head.bias.view(2, outer)[:, kept].flatten()
         mean, deviation = linear(self.hidden(x), weight, bias).chunk(2, dim=-1)
         return mean, softplus(deviation) + TINY
 
 
-def unlikely(x: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+def gaussian_nll(x: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
     """Return the negative log-likelihood of each value of ``x``, up to a constant.
 
-    As torch's ``gaussian_nll_loss``, which makes the host wait; below TINY a variance counts as
-    TINY, and pulls no further.
+    As torch's ``gaussian_nll_loss``, which makes the host wait for the GPU. Variances below TINY
+    count as TINY, and keep their gradient.
     """
     variance = deviation.square()
     variance = variance + (variance.clamp(min=TINY) - variance).detach()
@@ -54,7 +54,7 @@ def unlikely(x: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
 
 
 class Net(nn.Module):
-    """Encoder, decoder, and the draws that scoring uses."""
+    """Encoder, decoder, and the fixed latent samples used in scoring."""
 
     def __init__(self, size: int, width: int, latent: int, samples: int) -> None:
         super().__init__()
@@ -70,11 +70,11 @@ class Donut(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the hidden layers and of the latent variables of a window.
+        Width of the hidden layers; latent variables per window.
     missing
-        Share of values hidden from the network while training.
+        Share of values masked in training.
     samples
-        Draws of the latent variables a score is averaged over.
+        Latent samples a score is averaged over.
     """
 
     window: int = 60
@@ -85,18 +85,16 @@ class Donut(NeuralDetector):
     weight_decay: float = 1e-3
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (10, 0.75)
-    clip: ClassVar[float | None] = 10.0
-    score_batch: ClassVar[int] = 128
-    parity: ClassVar[Mapping[str, Any]] = {
-        **NeuralDetector.parity, "validation": 0.0, "samples": 1024,
-    }  # fmt: skip
+    lr_schedule = (10, 0.75)
+    clip = 10.0
+    score_batch = 128
+    parity = parity_with(validation=0.0, samples=1024)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, self.samples)
 
     def _loss(self, net: Any, x: Tensor, epoch: int) -> Tensor:
-        """Return the negative M-ELBO, the latent terms in closed form."""
+        """Return the negative M-ELBO, with the latent terms in closed form."""
         x = x.flatten(1)
         seen = torch.ones_like(x)
         if net.training:
@@ -104,7 +102,7 @@ class Donut(NeuralDetector):
         mean, deviation = net.encoder(x * seen)
         z = mean + deviation * torch.randn_like(mean) if net.training else mean
         out, spread = net.decoder(z)
-        likelihood = seen * unlikely(x, out, spread)
+        likelihood = seen * gaussian_nll(x, out, spread)
         prior = 0.5 * (mean.square() + deviation.square()).sum(-1) * seen.mean(-1)
         total: Tensor = likelihood.sum(-1) / self.window + prior - deviation.log().sum(-1)
         return total.mean()
@@ -112,10 +110,8 @@ class Donut(NeuralDetector):
     def _window_score(self, net: Any, x: Tensor) -> Tensor:
         mean, deviation = net.encoder(x.flatten(1))
         out, spread = net.decoder(mean + deviation * net.draws, last=x.shape[2])
-        return unlikely(x[:, -1], out, spread).mean(0)
+        return gaussian_nll(x[:, -1], out, spread).mean(0)
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "latent", "samples"):
-            check_int(name, getattr(self, name), low=1)
         check_float("missing", self.missing, low=0, below=1)

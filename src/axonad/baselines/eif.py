@@ -1,14 +1,13 @@
 """EIF: how few random cuts in any direction isolate a row.
 
 Hariri, Carrasco Kind and Brunner, "Extended isolation forest", TKDE 2021, with the settings of
-TSB-AD: full extension, 256 rows a tree. Written anew: the cuts are drawn from ``seed`` (TSB-AD's
-from the global generators), so forests agree in distribution, not tree by tree.
+TSB-AD: full extension, 256 rows per tree. Where we differ: the cuts are drawn from ``seed`` (in
+TSB-AD from global generators), so forests agree in distribution, not tree by tree.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,9 @@ class EIF(WindowedDetector):
     Parameters
     ----------
     trees, samples
-        Number of trees; windows each one is grown from.
+        Number of trees; windows per tree.
     seed
-        Of the forest.
+        Random seed.
     window, units, align
         See :mod:`axonad.baselines._windowed`.
     """
@@ -38,9 +37,7 @@ class EIF(WindowedDetector):
     samples: int = 256
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = (
-        "_roots", "_children", "_paths", "_normal", "_point", "_size",
-    )  # fmt: skip
+    learned = ("_roots", "_children", "_paths", "_normal", "_point", "_size")
 
     def _learn(self, X: Matrix) -> None:
         rng = np.random.default_rng(self.seed)
@@ -49,7 +46,7 @@ class EIF(WindowedDetector):
         forest = _Forest(rng, limit=int(np.ceil(np.log2(max(size, 2)))))
         for _ in range(self.trees):
             starts = rng.choice(count, size, replace=False)
-            forest.grow(self._take(X, starts))
+            forest.grow(self._gather(X, starts))
         self._roots = np.array(forest.roots)
         self._children = np.array(forest.children, dtype=np.int64).reshape(-1, 2)
         self._paths = np.array(forest.paths)
@@ -59,21 +56,16 @@ class EIF(WindowedDetector):
 
     def _window_score(self, windows: Values) -> Values:
         trees = Trees(self._roots, self._children, self._paths)
-        path = trees.mean_path(
-            len(windows),
-            lambda rows, nodes: self._is_right(windows[rows], nodes),
-        )
-        result: Values = 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
-        return result
+        path = trees.mean_path(len(windows), lambda rows, at: self._is_right(windows[rows], at))
+        return 2.0 ** -(path / max(float(expected_path(self._size)[0]), 0.1))
 
     def _is_right(self, windows: Values, nodes: Numbers) -> NDArray[np.bool_]:
-        """Say on which side of its node's plane each window lies; a point on the plane is right.
+        """Return whether each window lies right of its node's plane; points on the plane do.
 
-        The point is subtracted first, so that copies of it are on the plane exactly.
+        The node's point is subtracted first, so that copies of it lie exactly on the plane.
         """
         away = windows - self._point[nodes]
-        side: NDArray[np.bool_] = np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0
-        return side
+        return np.asarray(np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -83,7 +75,7 @@ class EIF(WindowedDetector):
 
 
 class _Forest:
-    """Grows trees and keeps them in lists."""
+    """Grows trees and collects their nodes in lists."""
 
     def __init__(self, rng: np.random.Generator, *, limit: int) -> None:
         self.rng, self.limit = rng, limit
@@ -97,7 +89,7 @@ class _Forest:
         self.roots.append(self._node(sample, 0))
 
     def _node(self, sample: Values, depth: int) -> int:
-        """Return the number of a new node that holds ``sample``."""
+        """Add a node for ``sample`` and return its number."""
         if depth >= self.limit or len(sample) <= 1:
             self.paths.append(depth + float(expected_path(len(sample))))
             return -len(self.paths)
@@ -108,8 +100,6 @@ class _Forest:
         self.normals.append(np.asarray(normal))
         self.points.append(point)
         right = (sample - point) @ normal >= 0
-        self.children[number] = [
-            self._node(sample[~right], depth + 1),
-            self._node(sample[right], depth + 1),
-        ]
+        halves = sample[~right], sample[right]
+        self.children[number] = [self._node(half, depth + 1) for half in halves]
         return number

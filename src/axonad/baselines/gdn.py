@@ -1,30 +1,28 @@
-"""GDN: each channel is forecast from the channels it resembles most.
+"""GDN: squared error of a forecast of each channel from the channels most similar to it.
 
 Deng, Hooi: Graph neural network-based anomaly detection in multivariate time series. AAAI 2021.
 
-Every channel has a learned vector; the most similar ones (cosine) are its neighbours in a graph,
-and attention over them and itself makes the forecast of its next value. Differs from the paper, as
-the runs published with AxonAD do, in scoring by the mean squared error over channels instead of the
-largest error after each channel's standardisation. Those runs also ignored the two settings of the
-output network they were given and used a single linear layer; parity does the same.
+Every channel has a learned vector; the most similar ones (by cosine) are its neighbours in a graph,
+and attention over them and itself forecasts its next value. Differs from the paper, as the runs
+published with AxonAD do, in scoring by the mean squared error over channels instead of the largest
+standardised error. Those runs also ignored two settings of the output network and used a single
+linear layer; parity does the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu, mse_loss, normalize
+from torch.nn.functional import leaky_relu, normalize
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import Forecaster, parity_with
+from axonad.config import check_int
 
 
 def neighbours(vectors: Tensor, top: int) -> Tensor:
-    """Return which channels each one looks at, (F, F) of bools: its ``top`` most similar others."""
+    """Return the graph (F, F) as booleans: each channel's ``top`` most similar other channels."""
     similarity = normalize(vectors, dim=-1) @ normalize(vectors, dim=-1).T
     similarity.fill_diagonal_(-torch.inf)
     nearest = similarity.topk(min(top, len(vectors) - 1), dim=-1).indices
@@ -32,7 +30,7 @@ def neighbours(vectors: Tensor, top: int) -> Tensor:
 
 
 class GraphAttention(nn.Module):
-    """What channels measured (B, F, T) → features (B, F, D), mixed along the graph."""
+    """Histories of channels (B, F, T) → features (B, F, D), mixed along the graph."""
 
     def __init__(self, rows: int, width: int) -> None:
         super().__init__()
@@ -44,7 +42,7 @@ class GraphAttention(nn.Module):
             nn.init.xavier_uniform_(layer.weight)
 
     def weights(self, features: Tensor, vectors: Tensor, graph: Tensor) -> Tensor:
-        """Return the attention (B, F, F): each channel's over its neighbours and itself."""
+        """Return the attention (B, F, F) of each channel over its neighbours and itself."""
         both = torch.cat([vectors.expand(len(features), -1, -1), features], dim=-1)
         affinity = leaky_relu(self.receiver(both) + self.sender(both).transpose(1, 2), 0.2)
         itself = torch.eye(len(graph), dtype=torch.bool, device=graph.device)
@@ -85,7 +83,7 @@ class Net(nn.Module):
         self.output = nn.Sequential(*output)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the forecast; the graph follows the vectors, without a gradient through it."""
+        """Return the forecast; no gradient flows through the choice of the graph."""
         graph = neighbours(self.vectors.detach(), self._top)
         mixed = self.mixed(self.attention(x.transpose(1, 2), self.vectors, graph))
         forecast: Tensor = self.output(self.own(mixed * self.vectors))
@@ -93,19 +91,19 @@ class Net(nn.Module):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GDN(NeuralDetector):
+class GDN(Forecaster):
     """Squared error of a graph network's forecast of each window's last row.
 
     Parameters
     ----------
     window
-        Rows of a window, the forecast one included.
+        Rows of a window, including the forecast one.
     top
         Neighbours of each channel in the graph; all others where there are fewer.
     width
-        Of the channels' vectors and features.
+        Width of the channels' vectors and features.
     hidden, layers
-        Of the output network; a single layer has no hidden ones.
+        Width of the output network's hidden layers; number of its linear layers.
     """
 
     top: int = 15
@@ -115,32 +113,19 @@ class GDN(NeuralDetector):
     weight_decay: float = 1e-5
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {
-        **NeuralDetector.parity, "layers": 1, "epochs": 30, "patience": 10,
-    }  # fmt: skip
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = parity_with(layers=1, epochs=30, patience=10)
+    score_batch = 256
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: one window, which ends with the forecast row."""
+        return self.window
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            self.window - 1,
-            top=self.top,
-            width=self.width,
-            hidden=self.hidden,
-            layers=self.layers,
-        )
-
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x[:, :-1]), x[:, -1])
-
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x[:, :-1]) - x[:, -1]
-        return error.square()
+        sizes = self._params("top", "width", "hidden", "layers")
+        return Net(channels, self.window - 1, **sizes)
 
     def _check_params(self) -> None:
         super()._check_params()
         check_int("window", self.window, low=2)
-        for name in ("top", "width", "hidden", "layers"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("weight_decay", self.weight_decay, low=0)

@@ -1,14 +1,13 @@
-"""HBOS: how empty the histogram bins are that a row's values fall into.
+"""HBOS: how empty the histogram bins of a row's values are.
 
-Goldstein and Dengel, "Histogram-based outlier score (HBOS)", KI 2012. The settings are TSB-AD's,
-whose values it gives on the array it was fitted on. Where we differ: a channel's histogram is
-counted batch by batch, and ``window`` and ``units`` are parameters.
+Goldstein and Dengel, "Histogram-based outlier score (HBOS)", KI 2012, with the settings of TSB-AD;
+the scores on the training array are those of TSB-AD. Where we differ: histograms are counted batch
+by batch, and ``window`` and ``units`` are parameters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,12 +23,12 @@ class HBOS(WindowedDetector):
     Parameters
     ----------
     bins
-        Bins of equal width per channel.
+        Number of bins of equal width per channel.
     alpha
-        Added to a density, so that an empty bin has a finite score.
+        Added to each density, so that an empty bin has a finite score.
     tolerance
-        Share of a bin's width by which a value may lie beyond the outermost bin and still count as
-        in it; farther out it counts as in the emptiest bin.
+        How far beyond the outermost bin, as a share of its width, a value still counts as inside;
+        farther out it counts as in the emptiest bin.
     window, units, align
         See :mod:`axonad.baselines._windowed`.
     """
@@ -38,14 +37,15 @@ class HBOS(WindowedDetector):
     alpha: float = 0.1
     tolerance: float = 0.5
 
-    learned: ClassVar[tuple[str, ...]] = ("_edges", "_strangeness")
+    learned = ("_edges", "_strangeness")
 
     def _learn(self, X: Matrix) -> None:
         low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)
         high = np.max([batch.max(axis=0) for batch in self._batches(X)], axis=0)
-        # numpy's histogram gives a constant a range of 1; one that moves by rounding is no better
-        still = (np.diff(np.linspace(low, high, self.bins + 1, axis=0), axis=0) <= 0).any(axis=0)
-        low, high = np.where(still, low - 0.5, low), np.where(still, high + 0.5, high)
+        # As in numpy's histogram, a constant column gets a range of 1; so does one that only
+        # varies by rounding, whose bins would have no width.
+        flat = (np.diff(np.linspace(low, high, self.bins + 1, axis=0), axis=0) <= 0).any(axis=0)
+        low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
         self._edges = np.linspace(low, high, self.bins + 1, axis=0)
         counts = np.zeros((self.bins, len(low)))
         for batch in self._batches(X):
@@ -58,7 +58,7 @@ class HBOS(WindowedDetector):
         total = np.zeros(len(windows))
         for i, edges in enumerate(self._edges.T):
             column, strangeness = windows[:, i], self._strangeness[:, i]
-            bin_of = np.searchsorted(edges, column, side="left") - 1  # a bin owns its right edge
+            bin_of = np.searchsorted(edges, column, side="left") - 1  # bins include the right edge
             score = strangeness[np.clip(bin_of, 0, self.bins - 1)]
             reach = self.tolerance * (edges[1] - edges[0])
             outside = (column < edges[0] - reach) | (column > edges[-1] + reach)

@@ -2,20 +2,20 @@
 
 Liu, Ting and Zhou, "Isolation forest", ICDM 2008, with the settings of TSB-AD. The trees are
 scikit-learn's, drawn in the order its ``IsolationForest`` draws them, so the same seed gives the
-same forest; only the windows a tree is grown from are ever gathered. Where we differ: the score is
-the paper's 2^(-path / expected path), TSB-AD's plus a constant.
+same forest; only the windows that a tree uses are gathered. Where we differ: the score is the
+paper's 2^(-path / expected path), which is TSB-AD's plus a constant.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.baselines._forest import Trees, expected_path
-from axonad.baselines._sklearn import sklearn
+from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
@@ -31,14 +31,14 @@ class IForest(WindowedDetector):
     Parameters
     ----------
     trees, samples
-        Number of trees; windows each one is grown from.
+        Number of trees; windows per tree.
     features
-        Share of a window's values a tree may cut.
+        Share of a window's values a tree may split on.
     seed
-        Of the forest.
+        Random seed.
     window, units, align
-        See :mod:`axonad.baselines._windowed`. The published figures use ``window=1``; TSB-AD 1.5
-        as installed would use 100, which is stronger on many series.
+        See :mod:`axonad.baselines._windowed`. The published results use ``window=1``; TSB-AD 1.5 as
+        installed would use 100, which is stronger on many series.
     """
 
     trees: int = 25
@@ -46,9 +46,7 @@ class IForest(WindowedDetector):
     features: float = 0.8
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = (
-        "_roots", "_children", "_paths", "_feature", "_threshold", "_size",
-    )  # fmt: skip
+    learned = ("_roots", "_children", "_paths", "_feature", "_threshold", "_size")
 
     def _learn(self, X: Matrix) -> None:
         count = count_windows(len(X), self.window)
@@ -70,10 +68,10 @@ class IForest(WindowedDetector):
         self._size = np.array([size])
 
     def _grow(self, X: Matrix, seed: int, targets: Values, size: int) -> dict[str, NDArray[Any]]:
-        """Return one tree: the split of each inner node, links (the root's first), leaf paths."""
-        draw = sklearn("utils.random", user="IForest").sample_without_replacement
+        """Return one tree: splits of inner nodes, links (the root's first), leaf path lengths."""
+        draw = import_sklearn("utils.random", user="IForest").sample_without_replacement
         state = np.random.RandomState(seed)
-        model = sklearn("tree", user="IForest").ExtraTreeRegressor(
+        model = import_sklearn("tree", user="IForest").ExtraTreeRegressor(
             max_features=1,
             max_depth=int(np.ceil(np.log2(max(size, 2)))),
             random_state=state.randint(MAX_INT),
@@ -82,18 +80,17 @@ class IForest(WindowedDetector):
         state = np.random.RandomState(seed)
         columns = draw(values, max(1, int(self.features * values)), random_state=state)
         starts = np.sort(draw(len(targets), size, random_state=state))
-        model.fit(self._take(X, starts, np.float32)[:, columns], targets[starts])
-        return _plain(model.tree_, columns)
+        model.fit(self._gather(X, starts, np.float32)[:, columns], targets[starts])
+        return _tree_arrays(model.tree_, columns)
 
     def _window_score(self, windows: Values) -> Values:
         trees = Trees(self._roots, self._children, self._paths)
-        values = windows.astype(np.float32)  # as the trees were grown
+        values = windows.astype(np.float32)  # the trees were grown in float32
         path = trees.mean_path(
             len(windows),
             lambda rows, nodes: values[rows, self._feature[nodes]] > self._threshold[nodes],
         )
-        result: Values = 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
-        return result
+        return 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -104,20 +101,20 @@ class IForest(WindowedDetector):
 
 
 def expected(size: NDArray[np.integer]) -> Values:
-    """Return the expected path, 1 for two points as scikit-learn has it."""
+    """Return the expected path length; 1 for two points, as in scikit-learn."""
     return np.where(size == 2, 1.0, expected_path(size))
 
 
-def _plain(tree: Any, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
-    """Return a tree of scikit-learn as arrays in the form of :mod:`axonad.baselines._forest`."""
+def _tree_arrays(tree: Any, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
+    """Return a scikit-learn tree as arrays in the format of :mod:`axonad.baselines._forest`."""
     is_inner = tree.children_left >= 0
-    place = np.where(is_inner, np.cumsum(is_inner) - 1, -np.cumsum(~is_inner))
+    number = np.where(is_inner, np.cumsum(is_inner) - 1, -np.cumsum(~is_inner))
     depth = np.zeros(len(is_inner), dtype=np.int64)
     for node in np.flatnonzero(is_inner):  # parents come before their children
         depth[tree.children_left[node]] = depth[tree.children_right[node]] = depth[node] + 1
     links = np.stack([tree.children_left[is_inner], tree.children_right[is_inner]], axis=1)
     return {
-        "links": np.concatenate([[[place[0], place[0]]], place[links]]),
+        "links": np.concatenate([[[number[0], number[0]]], number[links]]),
         "paths": (depth + expected(tree.n_node_samples))[~is_inner],
         "feature": columns[tree.feature[is_inner]].astype(np.int64),
         "threshold": tree.threshold[is_inner],

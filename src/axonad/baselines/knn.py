@@ -1,16 +1,18 @@
-"""KNN: how far a row is from its nearest training rows.
+"""KNN: distance of a row to its nearest training rows.
 
 Ramaswamy, Rastogi and Shim, "Efficient algorithms for mining outliers from large data sets", SIGMOD
-2000; the mean over all neighbours after Angiulli and Pizzuti, PKDD 2002. The settings are TSB-AD's,
-whose values it gives on the array it was fitted on. Where we differ: a long series is represented
-by a sample, see :mod:`axonad.baselines._neighbours`.
+2000; the mean over the neighbours after Angiulli and Pizzuti, PKDD 2002. The settings, and the
+scores on the training array, are those of TSB-AD. Where we differ: a long series is represented by
+a sample, see :mod:`axonad.baselines._neighbours`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from axonad.baselines._neighbours import NeighbourDetector, Places
+import numpy as np
+
+from axonad.baselines._neighbours import Indices, NeighbourDetector
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice
 
@@ -24,25 +26,19 @@ class KNN(NeighbourDetector):
     Parameters
     ----------
     method
-        Which distance counts: the ``"mean"`` over the neighbours, their ``"median"``, or the
-        ``"largest"``.
-    neighbours, max_train, seed
+        The ``"mean"``, ``"median"`` or ``"largest"`` distance among the neighbours.
+    neighbours, max_train, seed, window, units, align
         See :mod:`axonad.baselines._neighbours`.
-    window, units, align
-        See :mod:`axonad.baselines._windowed`.
     """
 
     method: str = "mean"
 
-    def _judge(self, far: Values, places: Places) -> Values:
+    def _score_neighbours(self, distances: Values, indices: Indices) -> Values:
         if self.method == "largest":
-            return far[:, -1]
+            return distances[:, -1]
         if self.method == "median":
-            middle = far.shape[1] // 2
-            result: Values = (far[:, middle] + far[:, -middle - 1]) / 2  # sorted by distance
-            return result
-        mean: Values = far.mean(axis=1)
-        return mean
+            return np.asarray(np.median(distances, axis=1))
+        return np.asarray(distances.mean(axis=1))
 
     def _check_params(self) -> None:
         super()._check_params()

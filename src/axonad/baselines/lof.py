@@ -1,21 +1,20 @@
-"""LOF: how much thinner the training rows are around a row than around its neighbours.
+"""LOF: density of the training rows around a row, compared with that around its neighbours.
 
 Breunig, Kriegel, Ng and Sander, "LOF: identifying density-based local outliers", SIGMOD 2000. The
-settings are TSB-AD's, whose values it gives on the array it was fitted on. Where we differ: a long
-series is represented by a sample, see :mod:`axonad.baselines._neighbours`.
+settings, and the scores on the training array, are those of TSB-AD. Where we differ: a long series
+is represented by a sample, see :mod:`axonad.baselines._neighbours`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from axonad.baselines._neighbours import NeighbourDetector, Places
+from axonad.baselines._neighbours import Indices, NeighbourDetector
 from axonad.baselines._windowed import Values
 
-TINY = 1e-10  # added to a mean distance, so that copies have a finite density
+TINY = 1e-10  # added to a mean distance, so that duplicates have a finite density
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -24,24 +23,20 @@ class LOF(NeighbourDetector):
 
     Parameters
     ----------
-    neighbours, max_train, seed
+    neighbours, max_train, seed, window, units, align
         See :mod:`axonad.baselines._neighbours`.
-    window, units, align
-        See :mod:`axonad.baselines._windowed`.
     """
 
-    learned: ClassVar[tuple[str, ...]] = ("_reference", "_own", "_reach", "_density")
+    learned = ("_reference", "_own", "_reach", "_density")
 
-    def _prepare(self) -> None:
-        far, places = self._search(self._reference, np.arange(len(self._reference)))
-        self._reach = far[:, -1]
-        self._density = self._densities(far, places)
+    def _learn_reference(self) -> None:
+        distances, indices = self._search(self._reference, np.arange(len(self._reference)))
+        self._reach = distances[:, -1]
+        self._density = self._densities(distances, indices)
 
-    def _judge(self, far: Values, places: Places) -> Values:
-        around: Values = self._density[places].mean(axis=1)
-        result: Values = around / self._densities(far, places)
-        return result
+    def _score_neighbours(self, distances: Values, indices: Indices) -> Values:
+        around: Values = self._density[indices].mean(axis=1)
+        return around / self._densities(distances, indices)
 
-    def _densities(self, far: Values, places: Places) -> Values:
-        result: Values = 1 / (np.maximum(far, self._reach[places]).mean(axis=1) + TINY)
-        return result
+    def _densities(self, distances: Values, indices: Indices) -> Values:
+        return np.asarray(1 / (np.maximum(distances, self._reach[indices]).mean(axis=1) + TINY))

@@ -1,24 +1,21 @@
-"""LSTMAD: a recurrent network predicts the next row; the error is the score.
+"""LSTMAD: squared error of a recurrent forecast of the next row.
 
 Malhotra, Vig, Shroff, Agarwal: Long short term memory networks for anomaly detection in time
 series. ESANN 2015.
 
-Differs from the paper, as TSB-AD does, in predicting one step ahead with an encoder and a decoder
-of two layers each, and in scoring by the squared error instead of a Gaussian fitted to errors.
-Differs from TSB-AD where the held-out rows hold no window: it stops after four epochs, we go on.
+Differs from the paper, as TSB-AD does, in forecasting one step with an encoder and a decoder of two
+layers each, and in scoring by the squared error instead of a Gaussian fitted to errors. Differs
+from TSB-AD where the validation rows hold no window: TSB-AD stops after four epochs, we go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor, nn
-from torch.nn.functional import gelu, mse_loss
+from torch.nn.functional import gelu
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_int
+from axonad.baselines._neural import Forecaster, parity_with
 
 
 class Net(nn.Module):
@@ -31,7 +28,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the predicted row: one step of the decoder from the encoder's last state."""
+        """Return the predicted row: one decoder step from the encoder's last state."""
         _, state = self.encoder(x)
         out, _ = self.decoder(x.new_zeros(len(x), 1, x.shape[2]), state)
         predicted: Tensor = self.head(gelu(out[:, 0]))
@@ -39,13 +36,13 @@ class Net(nn.Module):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LSTMAD(NeuralDetector):
+class LSTMAD(Forecaster):
     """Squared error of a recurrent forecast of each row from the ``window`` rows before it.
 
     Parameters
     ----------
     width, layers
-        Of the encoder and of the decoder.
+        Width and number of recurrent layers, in the encoder and in the decoder.
     """
 
     window: int = 150
@@ -54,26 +51,7 @@ class LSTMAD(NeuralDetector):
     lr: float = 8e-4
     align: str = "end"
 
-    parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "align": "end", "restore_best": False,
-    }  # fmt: skip
-
-    @property
-    def history(self) -> int:
-        """Rows a score needs: a window and the row predicted from it."""
-        return self.window + 1
+    parity = parity_with(align="end")
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.width, self.layers)
-
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x[:, :-1]), x[:, -1])
-
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x[:, :-1]) - x[:, -1]
-        return error.square()
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("layers", self.layers, low=1)

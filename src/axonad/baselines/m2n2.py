@@ -1,30 +1,28 @@
-"""M2N2: an autoencoder that follows the trend and keeps learning from what looks normal.
+"""M2N2: an autoencoder that follows the trend and keeps training on rows that look normal.
 
 Kim, Park, Choo: When model meets new normals, test-time adaptation for unsupervised time-series
 anomaly detection. AAAI 2024.
 
-Differs from the paper and from TSB-AD in scoring every row by the window that ends with it;
-adaptation keeps their pace, one step per ``batch_size`` windows that do not overlap. Every call
-adapts a copy from the fitted state, so that scoring changes nothing. A score then depends on all
-rows before it and on the rest of its batch: with ``adapt=True`` the detector does not call itself
-causal and cannot run live; ``adapt=False`` can.
+Differs from the paper and from TSB-AD in scoring every row by the window that ends with it; as
+there, one optimiser step is made per ``batch_size`` non-overlapping windows. Each call adapts a
+copy of the fitted network, so that scoring changes nothing. With ``adapt=True`` a score depends on
+all rows before it and on the rest of its batch, so the detector is not causal and cannot score
+streams; with ``adapt=False`` it can.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector, Scores
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._mlp import mlp
+from axonad.baselines._neural import NeuralDetector, Scores, parity_with
+from axonad.config import check_float
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
 from axonad.torch_runtime.device import resolve_device
@@ -41,20 +39,13 @@ class Net(nn.Module):
         super().__init__()
         size = window * channels
         half, quarter = max(1, size // 2), max(1, size // 4)
-        self.layers = nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(size, half), nn.ReLU(),
-            nn.Linear(half, quarter), nn.ReLU(),
-            nn.Linear(quarter, latent), nn.ReLU(),
-            nn.Linear(latent, quarter), nn.ReLU(),
-            nn.Linear(quarter, half), nn.ReLU(),
-            nn.Linear(half, size),
-        )  # fmt: skip
+        widths = (size, half, quarter, latent, quarter, half, size)
+        self.layers = nn.Sequential(nn.Flatten(), *mlp(*widths))
         self.register_buffer("level", torch.zeros(channels))
         self.register_buffer("limit", torch.zeros(()))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return what came back of the windows."""
+        """Return the reconstruction."""
         back: Tensor = self.layers(x - self.level)
         return back.view_as(x) + self.level
 
@@ -66,13 +57,13 @@ class M2N2(NeuralDetector):
     Parameters
     ----------
     latent
-        Width of the code between encoder and decoder.
+        Width of the bottleneck.
     adapt
         Follow trend and new normals while scoring.
     momentum
-        How much of the level stays when it follows the series.
+        Momentum of the level's moving average.
     limit
-        Steps with an error above this quantile of training errors are not learned from.
+        Rows with an error above this quantile of training errors are not trained on.
     """
 
     window: int = 12
@@ -83,24 +74,21 @@ class M2N2(NeuralDetector):
     epochs: int = 10
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {
-        **NeuralDetector.parity, "validation": 0.0, "patience": 10,
-    }  # fmt: skip
+    lr_schedule = (1, 1.0)
+    parity = parity_with(validation=0.0, patience=10)
 
     @property
-    def is_causal(self) -> bool:
-        """Whether a window's score depends on that window and the training series alone."""
-        return super().is_causal and not self.adapt
+    def why_not_causal(self) -> str:
+        """Why a score depends on more than its own window, and what to do; empty if causal."""
+        if self.adapt:
+            return "it adapts to what it scores; fit it with adapt=False"
+        return super().why_not_causal
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.window, self.latent)
 
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x), x)
-
     @torch.no_grad()
-    def _finish(self, net: nn.Module, series: Tensor) -> None:
+    def _calibrate(self, net: nn.Module, series: Tensor) -> None:
         starts = torch.arange(0, len(series) - self.window + 1, self.window, device=series.device)
         errors = []
         for part in torch.split(starts, self.score_batch):
@@ -108,25 +96,21 @@ class M2N2(NeuralDetector):
             errors.append((net(x) - x).square().mean(-1).flatten().cpu().numpy())
         net.get_buffer("limit").fill_(float(np.quantile(np.concatenate(errors), self.limit)))
 
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[:, -1] - x[:, -1]
-        return error.square()
-
     def _score_windows(
         self, X: Matrix, *, blame: bool = False
-    ) -> tuple[Scores, NDArray[np.float32] | None]:
+    ) -> tuple[Scores, NDArray[np.float32]]:
         if not self.adapt:
             return super()._score_windows(X, blame=blame)
         device = resolve_device(self.device)
         series = self._tensor(X, device)
         starts = torch.arange(count_windows(len(X), self.window), device=device)
-        errors = self._follow(copy.deepcopy(self._net).to(device), series, starts)
+        errors = self._adapt_and_score(copy.deepcopy(self._net).to(device), series, starts)
         scores = errors.mean(-1).double().cpu().numpy()
-        return scores, errors.cpu().numpy() if blame else None
+        return scores, errors.cpu().numpy()
 
     @torch.enable_grad()
-    def _follow(self, net: nn.Module, series: Tensor, starts: Tensor) -> Tensor:
-        """Return the error of every window's last row (n, F) while ``net`` adapts in place."""
+    def _adapt_and_score(self, net: nn.Module, series: Tensor, starts: Tensor) -> Tensor:
+        """Return the error of every window's last row (n, F) while adapting ``net`` in place."""
         optimiser = torch.optim.SGD(net.requires_grad_(True).parameters(), lr=self.lr)
         level, limit = net.get_buffer("level"), net.get_buffer("limit")
         errors = series.new_empty(len(starts), series.shape[1])
@@ -143,7 +127,5 @@ class M2N2(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("latent", self.latent, low=1)
-        check_bool("adapt", self.adapt)
         check_float("momentum", self.momentum, low=0, high=1)
         check_float("limit", self.limit, low=0, high=1)

@@ -1,35 +1,34 @@
-"""MAVAE: a recurrent variational autoencoder with multi-head attention before its decoder.
+"""MAVAE: negative log-likelihood under a recurrent variational autoencoder with attention.
 
 Correia, Goos, Klein, Bäck, Kononova: MA-VAE, multi-head attention-based variational autoencoder
 approach for anomaly detection in multivariate time-series applied to automotive endurance
 powertrain testing. NCTA 2023.
 
-Queries and keys come from the window, values from its latent variables: nothing reaches the
-decoder except through the bottleneck. Differs from the paper, as the runs published with AxonAD
-do, in half the width and in one score a window instead of overlapping windows put together;
-differs from those runs in leaving out AMSGrad and projecting queries, keys and values once, as the
-paper does, instead of twice.
+Queries and keys come from the window, values from its latent variables, so the decoder sees nothing
+that has not passed the bottleneck. Differs from the paper, as the runs published with AxonAD do, in
+half the width and in one score per window instead of merging overlapping windows. Differs from
+those runs in not using AMSGrad and in projecting queries, keys and values once, as the paper does,
+instead of twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._transformer import split_heads
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, with_noise
-from axonad.config import check_float, check_int
 from axonad.errors import ConfigError
 
-CYCLE = 25  # epochs without the divergence, then epochs of each rise of its weight
+CYCLE = 25  # epochs without the KL term, then epochs of each rise of its weight
 
 
 def cyclic_weight(epoch: int, *, end: float) -> float:
-    """Return the divergence's weight in epoch 1, 2, ...: nothing, then rising again and again.
+    """Return the weight of the KL term in epoch 1, 2, ...: zero, then a sawtooth up to ``end``.
 
     >>> [cyclic_weight(epoch, end=0.24) for epoch in (1, 25, 26, 49, 50)]
     [0.0, 0.0, 0.01, 0.24, 0.0]
@@ -38,7 +37,7 @@ def cyclic_weight(epoch: int, *, end: float) -> float:
 
 
 class Attention(nn.Module):
-    """Values (B, T, Z), mixed by how a window's rows (B, T, F) resemble each other."""
+    """Values (B, T, Z), mixed by the similarity of a window's rows (B, T, F)."""
 
     def __init__(self, channels: int, latent: int, *, heads: int, size: int) -> None:
         super().__init__()
@@ -49,13 +48,12 @@ class Attention(nn.Module):
         self.out = nn.Linear(size, latent)
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
-        """Return what the rows of ``x`` find in ``z``, of the shape of ``z``."""
-        q, k, v = (
-            part.unflatten(-1, (self._heads, -1)).transpose(1, 2)
-            for part in (self.query(x), self.key(x), self.value(z))
-        )
-        found: Tensor = self.out(scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
-        return found
+        """Return the mixed values, of the shape of ``z``."""
+        parts = self.query(x), self.key(x), self.value(z)
+        q, k, v = (split_heads(part, self._heads) for part in parts)
+        mixed = scaled_dot_product_attention(q, k, v)
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return out
 
 
 class Recurrent(nn.Module):
@@ -88,7 +86,7 @@ class Net(nn.Module):
         self.output = GaussianHead(2 * width, channels)
 
     def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian]:
-        """Return p(x | z) and q(z | x); z is drawn while training, else it is the mean."""
+        """Return p(x | z) and q(z | x); z is sampled in training, else the mean."""
         q: Gaussian = self.latent(self.encoder(with_noise(x, self._noise, training=self.training)))
         z = q.draw() if self.training else q.mean
         return self.output(self.decoder(self.attention(x, z))), q
@@ -101,15 +99,14 @@ class MAVAE(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the outer recurrent layers in each direction (the inner ones have half), and of the
-        latent variables of each step.
+        Width of the outer recurrent layers per direction (the inner ones have half); latent
+        variables per row.
     heads, attention
-        Of the attention: how many, and their width together.
+        Number of attention heads, and their total width.
     noise
-        Standard deviation of the noise on scaled inputs while training.
+        Standard deviation of the noise added to scaled inputs in training.
     kl_weight
-        Highest weight of the latent variables' divergence from their prior; it starts at nothing
-        and rises anew every 25 epochs.
+        Highest weight of the KL term, which is zero at first and then rises anew every 25 epochs.
     """
 
     width: int = 256
@@ -119,39 +116,28 @@ class MAVAE(NeuralDetector):
     noise: float = 0.01
     kl_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            width=self.width,
-            latent=self.latent,
-            heads=self.heads,
-            size=self.attention,
-            noise=self.noise,
-        )
+        sizes = self._params("width", "latent", "heads", "noise")
+        return Net(channels, size=self.attention, **sizes)
 
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         p, q = net(x)
         loss: Tensor = p.nll(x).sum((1, 2)).mean()
-        if net.training:  # what was not seen is judged by its likelihood alone
+        if net.training:  # the validation loss is the likelihood alone
             loss = loss + cyclic_weight(epoch, end=self.kl_weight) * kl(q).sum((1, 2)).mean()
         return loss
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return cyclic_weight(epoch, end=self.kl_weight)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
+        return torch.mean(net(x)[0].nll(x), 1)
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "latent", "heads", "attention"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("noise", self.noise, low=0)
-        check_float("kl_weight", self.kl_weight, low=0)
         if self.attention % self.heads:
             raise ConfigError(f"heads ({self.heads}) must divide attention ({self.attention})")

@@ -1,30 +1,30 @@
-"""OFA: a language model, hardly retrained, reconstructs windows.
+"""OFA: reconstruction error of windows by a pretrained language model, mostly frozen.
 
 Zhou, Niu, Wang, Sun, Jin: One fits all, power general time series analysis by pretrained LM.
 NeurIPS 2023.
 
-The first six blocks of GPT-2 read the rows of a window as if they were embedded words. Only norms,
-positions and a linear output are trained. Score, as in TSB-AD: squared error of a window's last
-row. TSB-AD then gives each row the mean over all windows that hold it, which looks a window ahead;
-here ``average=True`` does (parity). The weights are not part of this package: any folder in the
-layout of Hugging Face's ``gpt2`` will do, once, for ``fit``; what was fitted carries its own.
+The first six blocks of GPT-2 read the rows of a window as word embeddings. Only layer norms,
+positions and a linear output layer are trained. As in TSB-AD, the score is the squared error of a
+window's last row. TSB-AD then gives each row the mean over all windows that contain it, which looks
+a window ahead; ``average=True`` does the same (parity). GPT-2's weights are not part of this
+package: ``fit`` reads them from a folder in the layout of Hugging Face's ``gpt2``; a fitted
+detector contains its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss, pad
+from torch.nn.functional import pad
 
 from axonad.baselines._gpt2 import FILES, GPT2, Shape, load_weights, read_shape
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
 from axonad.data.frames import Matrix, Names
 from axonad.errors import ConfigError
 from axonad.modelfile import Arrays
@@ -40,7 +40,7 @@ class Net(nn.Module):
         self.head = nn.Linear(shape.width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Each segment of rows is centred and scaled first, and put back at the end."""
+        """Return the reconstruction; segments are standardised on the way in, restored after."""
         count, rows, channels = x.shape
         segments = x.reshape(count, -1, self._segment, channels)
         mean = segments.mean(2, keepdim=True)
@@ -60,13 +60,13 @@ class OFA(NeuralDetector):
     weights
         Folder with a GPT-2: ``config.json`` and ``model.safetensors``. Needed by ``fit``.
     layers
-        Blocks of it to use, from the first.
+        Number of GPT-2's blocks to use, from the first.
     segment
-        Rows centred and scaled together; divides ``window``.
+        Rows standardised together; must divide ``window``.
     dropout
-        While training.
+        Dropout rate.
     average
-        Give each row the mean score of all windows that hold it (parity) instead of ``align``.
+        Give each row the mean score of all windows that contain it (parity), ignoring ``align``.
     """
 
     weights: str | None = None
@@ -80,16 +80,16 @@ class OFA(NeuralDetector):
     epochs: int = 10
     align: str = "end"
 
-    changeable: ClassVar[frozenset[str]] = NeuralDetector.changeable | {"average"}
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "average": True}
-    score_batch: ClassVar[int] = 256
+    changeable = NeuralDetector.changeable | {"average"}
+    lr_schedule = (1, 0.5)
+    parity = parity_with(average=True)
+    score_batch = 256
 
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64]:
         if self.weights is None:
             raise ConfigError(
-                f"OFA needs weights: give the folder of a GPT-2 ({' and '.join(FILES)}), for "
-                "instance a download of 'openai-community/gpt2' from Hugging Face"
+                f"OFA needs weights, a folder with a GPT-2 ({' and '.join(FILES)}), for example a "
+                "download of 'openai-community/gpt2' from Hugging Face"
             )
         folder = Path(self.weights)
         if not folder.is_dir():
@@ -98,8 +98,8 @@ class OFA(NeuralDetector):
         self._shape = read_shape(folder, layers=self.layers, rows=self.window)
         if X.shape[1] > self._shape.width:
             raise ConfigError(
-                f"OFA takes at most {self._shape.width} channels with these weights, "
-                f"got {X.shape[1]}"
+                f"X must have at most {self._shape.width} channels, the width of the GPT-2 in "
+                f"{folder}, got {X.shape[1]}"
             )
         return super()._fit(X, names)
 
@@ -109,13 +109,6 @@ class OFA(NeuralDetector):
             load_weights(net.gpt2, self._pretrained)
         return net
 
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x), x)
-
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = (net(x) - x)[:, -1]
-        return error.square()
-
     def _aligned(self, values: NDArray[Any]) -> NDArray[Any]:
         if not self.average:
             return super()._aligned(values)
@@ -124,25 +117,20 @@ class OFA(NeuralDetector):
         for row in range(self.history):
             total[row : row + len(values)] += values
             count[row : row + len(values)] += 1
-        mean: NDArray[Any] = (total.T / count).T
-        return mean
+        return (total.T / count).T
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         values, arrays = super()._state()
-        return {**values, "gpt2": self._shape.as_dict()}, arrays
+        return {**values, "gpt2": asdict(self._shape)}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._pretrained = None  # the arrays have everything
+        self._pretrained = None  # all weights are in the arrays
         self._shape = Shape(**values["gpt2"])
         super()._restore(values, arrays)
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("layers", self.layers, low=1)
-        check_int("segment", self.segment, low=1)
-        check_float("dropout", self.dropout, low=0, below=1)
-        check_bool("average", self.average)
         if self.weights is not None and not isinstance(self.weights, str):
-            raise ConfigError(f"weights must be the name of a folder, got {self.weights!r}")
+            raise ConfigError(f"weights must be the path of a folder, got {self.weights!r}")
         if self.window % self.segment:
             raise ConfigError(f"segment ({self.segment}) must divide window ({self.window})")

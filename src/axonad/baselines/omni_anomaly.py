@@ -1,35 +1,25 @@
-"""OmniAnomaly: a recurrent variational autoencoder; what does not come back is the score.
+"""OmniAnomaly: reconstruction error of a recurrent variational autoencoder.
 
 Su, Zhao, Niu, Liu, Sun, Pei: Robust anomaly detection for multivariate time series through
 stochastic recurrent neural network. KDD 2019.
 
-Differs from the paper, as TSB-AD does, in leaving out the state-space model and the flow between
-latent variables, and in squared error instead of a likelihood. Differs from TSB-AD in three things:
-every window is read by itself from a state of zeros (there the rows of a batch's windows are read
-as one another's, from random states), scoring takes the mean of the latent variables instead of a
-draw, and outputs are linear unless ``tsb_ad=True`` asks for the sigmoid.
+Differs from the paper, as TSB-AD does, in leaving out the state-space model and the normalising
+flow of the latent variables, and in the squared error instead of a likelihood. Differs from TSB-AD
+in three things: every window starts from a zero state (TSB-AD mixes up the rows of a batch's
+windows and starts from random states), scoring uses the mean of the latent variables instead of a
+sample, and outputs are linear unless ``tsb_ad=True`` asks for the sigmoid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
-
-
-def _three_layers(inner: int, width: int, outer: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(inner, width), nn.PReLU(),
-        nn.Linear(width, width), nn.PReLU(),
-        nn.Linear(width, outer),
-    )  # fmt: skip
+from axonad.baselines._mlp import mlp
+from axonad.baselines._neural import NeuralDetector, parity_with
 
 
 class Net(nn.Module):
@@ -38,12 +28,12 @@ class Net(nn.Module):
     def __init__(self, channels: int, width: int, latent: int, *, sigmoid: bool) -> None:
         super().__init__()
         self.recurrent = nn.GRU(channels, width, 2, batch_first=True)
-        self.encoder = _three_layers(width, width, 2 * latent)
-        self.decoder = _three_layers(latent, width, channels)
+        self.encoder = mlp(width, width, width, 2 * latent, activation=nn.PReLU)
+        self.decoder = mlp(latent, width, width, channels, activation=nn.PReLU)
         self.last = nn.Sigmoid() if sigmoid else nn.Identity()
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Sample the latent variables while training, take their mean otherwise."""
+        """Sample the latent variables in training, use their mean otherwise."""
         mean, log_variance = self.encoder(self.recurrent(x)[0]).chunk(2, dim=-1)
         z = mean
         if self.training:
@@ -58,9 +48,9 @@ class OmniAnomaly(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the recurrent and hidden layers, and of the latent variables of each step.
+        Width of the recurrent and hidden layers; latent variables per row.
     beta
-        Weight of the divergence of the latent variables from their prior.
+        Weight of the KL term.
     tsb_ad
         Sigmoid outputs (parity).
     """
@@ -72,8 +62,8 @@ class OmniAnomaly(NeuralDetector):
     weight_decay: float = 1e-5
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+    lr_schedule = (5, 0.9)
+    parity = parity_with(tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.width, self.latent, sigmoid=self.tsb_ad)
@@ -85,12 +75,4 @@ class OmniAnomaly(NeuralDetector):
         return loss
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[0] - x
-        return error.square().mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
-        check_float("beta", self.beta, low=0)
-        check_bool("tsb_ad", self.tsb_ad)
+        return torch.square(net(x)[0] - x).mean(1)

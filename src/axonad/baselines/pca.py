@@ -1,16 +1,15 @@
-"""PCA: how far a row is from the leading principal directions.
+"""PCA: distance of a row from the leading principal directions.
 
 Shyu et al., "A novel anomaly detection scheme based on principal component classifier", ICDM
-Foundations Workshop 2003, in the form of PyOD and TSB-AD, whose values it gives on the array it was
-fitted on: the distance from the standardised row to each direction's tip, over the share of
-variance the direction explains. Where we differ: covariances are summed batch by batch, so no array
-of all windows exists, and channels that never moved in training stay out when they move later.
+Foundations Workshop 2003, in the form of PyOD and TSB-AD, whose scores it gives on the training
+array: the distance from the standardised row to each direction's unit vector, over the direction's
+share of the variance. Where we differ: covariances are summed batch by batch, so no array of all
+windows exists, and channels that were constant in training are ignored when they move later.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,30 +18,29 @@ from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
 
-ROUNDING = 1e-10  # share of variance below which a direction is rounding of floats
+ROUNDING = 1e-10  # directions with a smaller share of the variance are rounding errors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PCA(WindowedDetector):
-    """Sum over the kept directions of distance to the direction's tip over its variance share.
+    """Sum over directions of the distance to the direction's unit vector, over its variance share.
 
     Parameters
     ----------
     directions
-        Leading directions kept: a number of them, a share of the variance they explain together,
-        or None for all.
+        Number of leading directions, or the share of the variance they explain together, or None
+        for all.
     window, units, align
-        See :mod:`axonad.baselines._windowed`; every value of a window is standardised by training
-        statistics in any case. Memory grows with (window x channels)². The published figures use
-        ``window=1``; TSB-AD 1.5 as installed would use 100, which is stronger on many series.
+        See :mod:`axonad.baselines._windowed`; with any ``units``, every value of a window is also
+        standardised by training statistics. Memory grows with (window x channels)². The published
+        results use ``window=1``; TSB-AD 1.5 as installed would use 100, which is stronger on many
+        series.
     """
 
     directions: int | float | None = 0.25
     units: str = "raw"
 
-    learned: ClassVar[tuple[str, ...]] = (
-        "_mean", "_deviation", "_kept", "_axes", "_share",
-    )  # fmt: skip
+    learned = ("_mean", "_deviation", "_kept", "_axes", "_share")
 
     def _learn(self, X: Matrix) -> None:
         self._require_windows(X, 2)
@@ -60,9 +58,9 @@ class PCA(WindowedDetector):
         self._axes, self._share = flip_signs(axes[:number]), share[:number]
 
     def _directions(self, X: Matrix, count: int) -> tuple[Values, Values]:
-        """Return the variances along the principal directions, largest first, and those."""
+        """Return the variances along the principal directions, largest first, and these."""
         size = len(self._kept)
-        if count <= size:  # fewer windows than values in one: they may as well be held
+        if count <= size:  # all windows take less memory than the covariance matrix
             _, lengths, axes = np.linalg.svd(
                 np.concatenate([self._standardised(batch) for batch in self._batches(X)]),
                 full_matrices=False,
@@ -76,7 +74,7 @@ class PCA(WindowedDetector):
         return np.maximum(variances[::-1], 0), columns.T[::-1]
 
     def _number(self, share: Values) -> int:
-        """Return how many directions to keep; none that is rounding of floats."""
+        """Return how many directions to keep, leaving out those that are rounding errors."""
         useful = int((share > ROUNDING).sum())
         if self.directions is None:
             return useful
@@ -87,15 +85,13 @@ class PCA(WindowedDetector):
         )
 
     def _standardised(self, windows: Values) -> Values:
-        z: Values = (windows[:, self._kept] - self._mean[self._kept]) / self._deviation
-        return z
+        return (windows[:, self._kept] - self._mean[self._kept]) / self._deviation
 
     def _window_score(self, windows: Values) -> Values:
         z = self._standardised(windows)
         length = np.square(z).sum(axis=1, keepdims=True)
         distance = np.sqrt(np.maximum(length - 2 * z @ self._axes.T + 1, 0))
-        result: Values = (distance / self._share).sum(axis=1)
-        return result
+        return np.asarray((distance / self._share).sum(axis=1))
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -106,9 +102,8 @@ class PCA(WindowedDetector):
 
 
 def flip_signs(axes: Values) -> Values:
-    """Return directions (rows) turned so that the largest entry of each is positive."""
+    """Return directions (rows) with signs such that the largest entry of each is positive."""
     if not axes.size:
         return axes
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    result: Values = axes * np.sign(largest)
-    return result
+    return axes * np.sign(largest)

@@ -1,7 +1,7 @@
-"""RandomScore: what a detector that knows nothing would get, as a floor for every table.
+"""RandomScore: uniform random scores, the chance level for every table.
 
 Kim et al., "Towards a rigorous evaluation of time-series anomaly detection", AAAI 2022, show that
-some metrics reward random scores; a table that lists them tells.
+some metrics reward random scores; a table that lists RandomScore reveals it.
 """
 
 from __future__ import annotations
@@ -12,32 +12,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_int
 from axonad.data.frames import Matrix, Names
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
 
-Values = NDArray[np.float64]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomScore(Detector):
-    """One uniform draw per row, the same for the same row number and seed.
+    """One uniform random number per row, determined by row number and seed.
 
-    Live, where nobody says a row's number, the draw goes by the row's values.
+    A stream has no row numbers; there the number is determined by the row's values and the seed.
 
     Parameters
     ----------
     seed
-        Of the draws.
+        Random seed.
     """
 
     seed: int = 2024
 
     def _fit(self, X: Matrix, names: Names) -> None:
-        """Learn nothing."""
+        """Do nothing."""
 
     def _score(self, X: Matrix) -> Values:
         return np.random.default_rng(self.seed).random(len(X))
@@ -52,7 +50,7 @@ class RandomScore(Detector):
         return {}, {}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        """Take nothing back."""
+        """Do nothing."""
 
     def _check_params(self) -> None:
         super()._check_params()

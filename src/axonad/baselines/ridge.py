@@ -1,21 +1,21 @@
-"""CrossChannelRidge: a channel that is not what the other channels say it should be.
+"""CrossChannelRidge: deviation of a channel from what the other channels predict.
 
 Each channel is predicted from all others at the same time by ridge regression (Hoerl and Kennard,
-Technometrics 1970), as regression adjustment does in process control (Hawkins, Technometrics 1991).
-Where we differ: all regressions at once. With A the channels' correlation matrix and P the inverse
-of A + penalty, the residual of channel j is (P z)_j / P_jj: what the separate ridges would leave.
+Technometrics 1970), as in regression adjustment in process control (Hawkins, Technometrics 1991).
+Where we differ: all regressions are solved at once. With A the channels' correlation matrix and P
+the inverse of A + penalty, the residual of channel j is (P z)_j / P_jj, as in separate regressions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
@@ -24,36 +24,34 @@ from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
 from axonad.score.standardise import RobustScale
 
-NORMAL = 1.349  # interquartile range of a normal distribution, in standard deviations
-FLOOR = 0.1  # of a residual's standard deviation: its least unit
+NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard deviations
+FLOOR = 0.1  # a residual's unit is at least this share of its standard deviation
 BLOCK = 8_192  # rows averaged at a time
-LEAST = 1e-6  # of a channel's own unit: the least unit of a residual that was never seen
-
-Values = NDArray[np.float64]
+TINY = 1e-6  # added to a residual's unit, in units of the channel: it may be zero in training
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CrossChannelRidge(Detector):
-    """Largest deviation of a channel from what the others predict, in training deviations.
+    """Largest deviation of a channel from its prediction, in units of its training residuals.
 
     With one channel the prediction is its training mean.
 
     Parameters
     ----------
     penalty
-        Of the regressions, in units of a channel's variance: larger trusts the others less.
+        Ridge penalty, in units of a channel's variance: larger relies less on the other channels.
     smooth
-        Rows over which a channel's squared deviation is averaged before channels are compared; a
-        break that lasts stands out of the noise.
+        Rows over which a channel's squared deviation is averaged before the maximum over channels
+        is taken; makes lasting deviations stand out from noise.
     align
-        Row of those rows the score belongs to: ``"center"`` (best for recorded data) or ``"end"``.
+        Which of those rows gets the score: ``"center"`` (best for recorded data) or ``"end"``.
     """
 
     penalty: float = 1e-3
     smooth: int = 1
     align: str = "center"
 
-    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    changeable = frozenset({"align"})
 
     @property
     def history(self) -> int:
@@ -61,44 +59,44 @@ class CrossChannelRidge(Detector):
         return self.smooth
 
     def _fit(self, X: Matrix, names: Names) -> Values:
-        scaler = fit_scaler(X, "soft", names)  # its units; a line needs no compression
+        scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
         self._center, self._unit = scaler.center, scaler.unit
         z = (X - self._center) / self._unit
         channels = X.shape[1]
         inverse = np.linalg.inv(z.T @ z / len(z) + self.penalty * np.eye(channels))
         self._map = inverse / np.diag(inverse)
-        left = z @ self._map
-        scale = RobustScale.fit(left)
+        residuals = z @ self._map
+        scale = RobustScale.fit(residuals)
         self._middle = scale.median
-        self._spread = np.maximum(scale.spread / NORMAL, FLOOR * left.std(axis=0)) + LEAST
-        return self._placed(self._judge(left).max(axis=1))
+        floor = FLOOR * residuals.std(axis=0)
+        self._spread = np.maximum(scale.spread / NORMAL_IQR, floor) + TINY
+        return self._aligned(self._deviations(residuals).max(axis=1))
 
     def _score(self, X: Matrix) -> Values:
-        return self._placed(self._score_ends(X)[0])
+        return self._aligned(self._score_ends(X)[0])
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
         return self._channels(X).max(axis=1), {}
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         channels = self._channels(X)
-        scores = self._placed(channels.max(axis=1))
-        return scores, {"score": scores}, self._placed(channels) if blame else None
+        scores = self._aligned(channels.max(axis=1))
+        return scores, {"score": scores}, self._aligned(channels) if blame else None
 
-    def _placed(self, values: Values) -> Values:
+    def _aligned(self, values: Values) -> Values:
         return spread(values, window=self.smooth, align=self.align)
 
     def _channels(self, X: Matrix) -> Values:
-        return self._judge(((X - self._center) / self._unit) @ self._map)
+        return self._deviations(((X - self._center) / self._unit) @ self._map)
 
-    def _judge(self, left: Values) -> Values:
+    def _deviations(self, residuals: Values) -> Values:
         """Return each channel's deviation, as a root mean square over the last ``smooth`` rows."""
-        far: Values = np.abs(left - self._middle) / self._spread
+        deviations: Values = np.abs(residuals - self._middle) / self._spread
         if self.smooth == 1:
-            return far
-        view = sliding_window_view(far**2, self.smooth, axis=0)
+            return deviations
+        view = sliding_window_view(deviations**2, self.smooth, axis=0)
         mean = [view[i : i + BLOCK].mean(axis=-1) for i in range(0, len(view), BLOCK)]
-        together: Values = np.sqrt(np.concatenate(mean))
-        return together
+        return np.asarray(np.sqrt(np.concatenate(mean)))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         names = ("center", "unit", "map", "middle", "spread")

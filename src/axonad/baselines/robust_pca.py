@@ -1,13 +1,13 @@
-"""RobustPCA: a row's low-rank part against its principal coordinates.
+"""RobustPCA: distance between a row's low-rank part and its principal coordinates.
 
 Candès, Li, Ma and Wright, "Robust principal component analysis?", JACM 2011: the training rows are
 split into a low-rank and a sparse matrix (principal component pursuit), and TSB-AD scores the
 low-rank part of a row by its distance to its own principal coordinates.
 
-Where we differ: TSB-AD can only score the rows it was fitted on. Each round of the splitting is a
-map of rows that depends on the other rows through a small matrix alone; we keep those matrices and
-send any row through the same rounds, which gives training rows TSB-AD's scores and every other row
-the split it would have had. A long series is split by a sample of ``max_train`` rows.
+Where we differ: TSB-AD can only score the rows it was fitted on. Each iteration of the split maps
+rows one by one, given a small matrix that depends on all training rows. We keep these matrices and
+apply the same iterations to any row: training rows get TSB-AD's scores, and every other row the
+split it would have had. A long series is split from a sample of ``max_train`` rows.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from axonad.baselines._windowed import Values, check_sampling
 from axonad.baselines.pca import flip_signs
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
 
-BLOCK = 512  # rows sent through the rounds at a time: few enough for the processor's cache
-
-Values = NDArray[np.float64]
+BLOCK = 512  # rows iterated at a time: few enough for the CPU cache
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,13 +35,13 @@ class RobustPCA(Detector):
     Parameters
     ----------
     rounds
-        Most rounds of the splitting.
+        Most iterations of the split.
     tolerance
-        The rounds end when a round leaves less than this share of the training rows unexplained.
+        Iteration stops when the unexplained share of the training rows falls below this.
     max_train
         Most rows that are split, drawn at random; None splits all of them.
     seed
-        Of that draw.
+        Seed of that draw.
     """
 
     rounds: int = 1000
@@ -65,7 +63,7 @@ class RobustPCA(Detector):
         return self._distance(low_rank) if len(rows) == len(X) else None
 
     def _split(self, D: Values) -> Values:
-        """Return the low-rank part of ``D``; keep the thresholds and each round's matrix."""
+        """Return the low-rank part of ``D``; keep the threshold and each iteration's matrix."""
         largest = np.abs(D).sum(axis=0).max(initial=0.0)
         step = 4 * largest / D.size if D.size else 0.0  # 1/μ
         self._bound = float(step / np.sqrt(max(D.shape)))  # λ/μ
@@ -97,12 +95,11 @@ class RobustPCA(Detector):
         return L
 
     def _moving(self, X: Matrix) -> Values:
-        """Return the channels that were not always 0 in training, row by row in memory."""
+        """Return the channels that were not constantly 0 in training, as a contiguous array."""
         return np.ascontiguousarray(X[:, self._kept], dtype=np.float64)
 
     def _distance(self, L: Values) -> Values:
-        result: Values = np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1)
-        return result
+        return np.asarray(np.abs(L - (L - self._mean) @ self._axes.T).sum(axis=1))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         names = ("kept", "mean", "axes", "basis", "ends")
@@ -117,26 +114,23 @@ class RobustPCA(Detector):
         super()._check_params()
         check_int("rounds", self.rounds, low=1)
         check_float("tolerance", self.tolerance, above=0)
-        if self.max_train is not None:
-            check_int("max_train", self.max_train, low=2)
-        check_int("seed", self.seed, low=0)
+        check_sampling(self.max_train, self.seed)
 
 
 def _shrinkage(M: Values, step: float) -> Values:
-    """Return B such that M BᵀB has the singular values of ``M``, each less ``step``, at least 0."""
+    """Return B such that M BᵀB has the singular values of ``M`` reduced by ``step``, at least 0."""
     squares, axes = np.linalg.eigh(M.T @ M)
     lengths = np.sqrt(np.maximum(squares, 0))
     kept = lengths > step
     gain = 1 - step / lengths[kept]
-    basis: Values = (axes[:, kept] * np.sqrt(gain)).T
-    return basis
+    return np.asarray((axes[:, kept] * np.sqrt(gain)).T)
 
 
 def _round(D: Values, M: Values, U: Values, L: Values, basis: Values, bound: float) -> float:
-    """Do one round in place; return the sum of squares of what L and S leave of ``D``.
+    """Do one iteration in place; return the squared norm of the remainder D − L − S.
 
-    U is the dual variable over μ. With R = D − L + U the sparse part is R − clip(R) and the next U
-    is clip(R), so S itself is never needed: what is left, D − L − S, is the change of U.
+    U is the dual variable over μ. With R = D − L + U, the sparse part S is R − clip(R) and the next
+    U is clip(R), so S need not be computed: the remainder D − L − S is the change of U.
     """
     np.matmul(M @ basis.T, basis, out=L)
     change = np.subtract(D, L)

@@ -1,40 +1,38 @@
-"""SISVAE: a sequential variational autoencoder whose reconstruction must not jump.
+"""SISVAE: negative log-likelihood under a sequential variational autoencoder with smooth outputs.
 
 Li, Yan, Wang, Jin: Anomaly detection of time series with smoothness-inducing sequential
 variational auto-encoder. IEEE Transactions on Neural Networks and Learning Systems 32(3), 2021.
 
-Each step has latent variables with a prior learned from the past; the divergence between the output
-Gaussians of neighbouring steps is a penalty. Differs from the paper, as the runs published with
-AxonAD do, in a recurrent state that reads the rows alone and not the latent variables, so that all
-steps are computed at once; differs from those runs in leaving out AMSGrad.
+Each row has latent variables with a prior learned from the past; the KL divergence between the
+output Gaussians of neighbouring rows is a penalty. Differs from the paper, as the runs published
+with AxonAD do, in a recurrent state that reads the rows but not the latent variables, so that all
+rows are computed at once. Differs from those runs in not using AMSGrad.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from axonad.baselines._mlp import mlp
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl
-from axonad.config import check_float, check_int
 
 
 def smoothness(p: Gaussian) -> Tensor:
-    """Return how far each step's Gaussian (B, T, F) is from the next one's, (B, T-1, F)."""
+    """Return the KL divergence of each row's Gaussian (B, T, F) from the next: (B, T-1, F)."""
     before = Gaussian(p.mean[:, :-1], p.std[:, :-1])
     return kl(before, Gaussian(p.mean[:, 1:], p.std[:, 1:]))
 
 
 def _two_layers(inner: int, width: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inner, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+    return mlp(inner, width, width).append(nn.ReLU())
 
 
 class Net(nn.Module):
-    """Windows (B, T, F) → output, posterior and prior, each a Gaussian a step."""
+    """Windows (B, T, F) → output, posterior and prior, each a Gaussian per row."""
 
     def __init__(self, channels: int, *, width: int, latent: int) -> None:
         super().__init__()
@@ -69,18 +67,18 @@ class SISVAE(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the recurrent and hidden layers, and of the latent variables of each step.
+        Width of the recurrent and hidden layers; latent variables per row.
     smooth
-        Weight of the divergence between neighbouring steps' outputs.
+        Weight of the penalty on changes between neighbouring rows.
     """
 
     width: int = 200
     latent: int = 40
     smooth: float = 0.5
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, width=self.width, latent=self.latent)
@@ -91,11 +89,4 @@ class SISVAE(NeuralDetector):
         return torch.stack([part.sum((1, 2)).mean() for part in parts]).sum()
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
-        check_float("smooth", self.smooth, low=0)
+        return torch.mean(net(x)[0].nll(x), 1)

@@ -1,36 +1,34 @@
-"""TFTResidual: what a Temporal Fusion Transformer's forecast leaves unexplained.
+"""TFTResidual: distance of a row from the median forecast of a Temporal Fusion Transformer.
 
 Lim, Arık, Loeff, Pfister: Temporal fusion transformers for interpretable multi-horizon time series
 forecasting. International Journal of Forecasting 37(4), 2021.
 
 The last ``horizon`` rows of a window are forecast from the rows before; the score is the distance
-of the last row from the forecast median. As in the runs published with AxonAD, the context that the
-paper takes from static inputs comes from the mean of the past rows, and what is known of the future
-is its position in the window. Differs from those runs in selecting variables by their embeddings,
-as the paper does, instead of by what became of them.
+of the last row from its median forecast. As in the runs published with AxonAD, the context that the
+paper takes from static inputs comes from the mean of the past rows, and the known future inputs are
+positions in the window. Differs from those runs in selecting variables by their embeddings, as the
+paper does, instead of by the transformed variables.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from axonad.baselines._gated import Affine, Gate, PerVariable, Residual
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_float, check_int
+from axonad.baselines._gated_residual import Affine, Gate, PerVariable, Residual
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._transformer import split_heads
 from axonad.errors import ConfigError
 
 QUANTILES = (0.1, 0.5, 0.9)
 
 
 class Selection(nn.Module):
-    """Variables (B, T, N) → one vector a row (B, T, D), a weighted mean of their embeddings."""
+    """Variables (B, T, N) → one vector per row (B, T, D), a weighted mean of their embeddings."""
 
     def __init__(self, variables: int, width: int, hidden: int, dropout: float) -> None:
         super().__init__()
@@ -39,27 +37,27 @@ class Selection(nn.Module):
         self.weight = Residual(variables * width, hidden, variables, dropout, context=width)
 
     def forward(self, x: Tensor, context: Tensor) -> Tensor:
-        """Return what was selected; ``context`` is (B, 1, D).
+        """Return the weighted mean; ``context`` is (B, 1, D).
 
-        An embedding is linear in its variable, and so is what linear layers make of it: they read
-        the variable and a one, and nothing waits for the embeddings.
+        Embeddings are linear in their variable, so the linear layers that follow are applied to the
+        variable and a constant one directly, without computing the embeddings.
         """
         embedding = Affine.of(self.embedding)
         first, shortcut = (
             self._read(x, layer) for layer in (self.weight.first, self.weight.shortcut)
         )
-        share = self.weight.bend(first, shortcut, context).softmax(-1)
+        share = self.weight.forward_from(first, shortcut, context).softmax(-1)
         numbers = x.flatten(0, 1).T  # (N, B·T)
         numbers = torch.stack([numbers, torch.ones_like(numbers)], dim=-1)
         first = numbers @ Affine.of(self.each.first).after(embedding).with_ones()
-        each = self.each.bend(first, numbers @ embedding.with_ones())  # (N, B·T, D)
+        each = self.each.forward_from(first, numbers @ embedding.with_ones())  # (N, B·T, D)
         selected = share.flatten(0, 1)[:, None] @ each.transpose(0, 1)
         return selected.view(*x.shape[:2], -1)
 
     def _read(self, x: Tensor, layer: nn.Module) -> Tensor:
-        """Return what a layer that reads all embeddings side by side makes of the variables."""
+        """Return the output of a layer whose input is all embeddings, concatenated."""
         embedding = Affine.of(self.embedding)
-        if isinstance(layer, nn.Identity):  # embeddings of one number
+        if isinstance(layer, nn.Identity):  # scalar embeddings
             return x * embedding.weight.flatten() + embedding.bias.flatten()
         weight = layer.get_parameter("weight").view(-1, *self.embedding.bias.shape)  # (outer, N, D)
         slope, level = (embedding.with_ones() @ weight.permute(1, 2, 0)).unbind(1)
@@ -67,7 +65,7 @@ class Selection(nn.Module):
 
 
 class Attention(nn.Module):
-    """The paper's interpretable attention: heads share their values, and are averaged."""
+    """The paper's interpretable attention: heads share their values and are averaged."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -79,9 +77,9 @@ class Attention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, horizon: int) -> Tensor:
-        """Return the last ``horizon`` rows after each looked at itself and the rows before."""
-        q = self.query(x[:, -horizon:]).unflatten(-1, (self._heads, -1)).transpose(1, 2)
-        k = self.key(x).unflatten(-1, (self._heads, -1)).transpose(1, 2)
+        """Return the last ``horizon`` rows, each attending to itself and the rows before it."""
+        q = split_heads(self.query(x[:, -horizon:]), self._heads)
+        k = split_heads(self.key(x), self._heads)
         affinity = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
         rows = torch.arange(x.shape[1], device=x.device)
         later = rows > rows[-horizon:, None]
@@ -91,7 +89,7 @@ class Attention(nn.Module):
 
 
 class Net(nn.Module):
-    """Past rows (B, T, F) → quantiles of the rows to come, (B, horizon, Q, F)."""
+    """Past rows (B, T, F) → quantiles of the next rows, (B, horizon, Q, F)."""
 
     future: Tensor
 
@@ -126,7 +124,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, channels * len(QUANTILES))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Select variables, read them in order, attend from the future to the past."""
+        """Select variables, encode them in order, attend from the future to the past."""
         context = self.context(self.summary(x.mean(1)))[:, None]
         past = self.select_past(x, context)
         future = self.select_future(self.future.expand(len(x), -1, -1), context)
@@ -142,17 +140,16 @@ class Net(nn.Module):
 
 
 def positions(rows: int, frequencies: int) -> Tensor:
-    """Return what is known of each row: its place in 0…1, and sines and cosines of it."""
+    """Return each row's position in 0…1, and sines and cosines of it."""
     place = torch.linspace(0, 1, rows)
     angles = [2 * math.pi * k * place for k in range(1, frequencies + 1)]
     return torch.stack([place, *(wave for a in angles for wave in (a.sin(), a.cos()))], dim=1)
 
 
 def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
-    """Return the mean quantile loss of (..., Q, F) for what happened, (..., F).
+    """Return the mean quantile loss of forecasts (..., Q, F) given the values (..., F).
 
-    A quantile's loss, level · short or (level - 1) · short, whichever is more, is half the distance
-    and a slope on top.
+    The loss max(level · e, (level - 1) · e) of an error e equals |e| / 2 + (level - 1/2) · e.
     """
     short = y[..., None, :] - quantiles
     slopes = [
@@ -168,11 +165,11 @@ class TFTResidual(NeuralDetector):
     Parameters
     ----------
     window, horizon
-        Rows of a window, and how many of them, the last ones, are forecast.
+        Rows of a window, and how many of the last ones are forecast.
     width, hidden, heads, dropout
-        Of the network, of its residual parts, and of its attention.
+        Width of the network, hidden width of its residual networks, attention heads, dropout rate.
     frequencies
-        Sine waves that tell the network where in the window a row is.
+        Number of sine waves that encode a row's position.
     """
 
     horizon: int = 10
@@ -184,21 +181,14 @@ class TFTResidual(NeuralDetector):
     weight_decay: float = 0.01
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "epochs": 30, "patience": 30}
-    score_batch: ClassVar[int] = 128
+    zero_allowed = frozenset({"seed", "frequencies"})
+    lr_schedule = (1, 1.0)
+    parity = parity_with(epochs=30, patience=30)
+    score_batch = 128
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            window=self.window,
-            horizon=self.horizon,
-            width=self.width,
-            hidden=self.hidden,
-            heads=self.heads,
-            dropout=self.dropout,
-            frequencies=self.frequencies,
-        )
+        sizes = self._params("window", "horizon", "width", "hidden", "heads", "frequencies")
+        return Net(channels, dropout=self.dropout, **sizes)
 
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         return pinball(net(x[:, : -self.horizon]), x[:, -self.horizon :])
@@ -209,10 +199,6 @@ class TFTResidual(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("horizon", "width", "hidden", "heads"):
-            check_int(name, getattr(self, name), low=1)
-        check_int("frequencies", self.frequencies, low=0)
-        check_float("dropout", self.dropout, low=0, below=1)
         if self.horizon >= self.window:
             raise ConfigError(f"horizon must be below window ({self.window}), got {self.horizon}")
         if self.width % self.heads:

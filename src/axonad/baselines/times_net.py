@@ -1,34 +1,32 @@
-"""TimesNet: a window is folded by its own periods into images and reconstructed from them.
+"""TimesNet: reconstruction error of a window folded into images by its own periods.
 
 Wu, Hu, Liu, Zhou, Wang, Long: TimesNet, temporal 2D-variation modeling for general time series
 analysis. ICLR 2023.
 
-Differs from the authors' code and TSB-AD in who chooses the periods: there the average spectrum of
-the batch does, so that a window's score depends on which windows it is scored with; here each
-window's own does, as the paper's formula says, and the score depends on nothing else. Score, as in
-TSB-AD: squared error of the window's last row.
+Differs from the authors' code and TSB-AD in the choice of periods: there they come from the average
+spectrum of the batch, so that a window's score depends on the windows it is scored with; here each
+window has its own, as in the paper's formula. As in TSB-AD, the score is the squared error of the
+window's last row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import conv2d, gelu, mse_loss, pad
+from torch.nn.functional import conv2d, gelu, pad
 
 from axonad.baselines._neural import NeuralDetector
-from axonad.baselines._strips import Strips
-from axonad.baselines._tokens import RowEmbedding
-from axonad.config import check_float, check_int
+from axonad.baselines._ragged_images import RaggedImages
+from axonad.baselines._transformer import RowEmbedding
+from axonad.config import check_int
 
 
 class Inception(nn.Module):
     """Images (N, C, rows, columns) → the mean of convolutions of sizes 1, 3, 5, ..."""
 
-    places: Tensor
+    tap_matrix: Tensor
 
     def __init__(self, inner: int, outer: int, kernels: int) -> None:
         super().__init__()
@@ -38,27 +36,27 @@ class Inception(nn.Module):
         for convolution in self.sizes:
             nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")  # type: ignore[arg-type]
             nn.init.zeros_(convolution.bias)  # type: ignore[arg-type]
-        self.register_buffer("places", _places(kernels), persistent=False)
+        self.register_buffer("tap_matrix", _tap_matrix(kernels), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return images of the same size."""
         return conv2d(x, *self.merged(), padding="same")
 
     def merged(self) -> tuple[Tensor, Tensor]:
-        """Return weight and bias of the one convolution, of the largest size, that does the same.
+        """Return weight and bias of one convolution, of the largest size, with the same output.
 
-        A small kernel is a large one with zeros around it.
+        A small kernel is a large one padded with zeros.
         """
         weights, biases = (
             [convolution.get_parameter(name) for convolution in self.sizes]
             for name in ("weight", "bias")
         )
-        taps = torch.cat([weight.flatten(2) for weight in weights], dim=2) @ self.places
+        taps = torch.cat([weight.flatten(2) for weight in weights], dim=2) @ self.tap_matrix
         return taps.view_as(weights[-1]) / len(weights), torch.stack(tuple(biases)).mean(0)
 
 
-def _places(kernels: int) -> Tensor:
-    """Return where in the largest kernel each kernel's taps lie: ones in (1 + 9 + ..., size²)."""
+def _tap_matrix(kernels: int) -> Tensor:
+    """Return the 0/1 matrix (1 + 9 + ..., size²) from all kernels' taps to the largest kernel's."""
     taps = [torch.eye(size**2).view(-1, size, size) for size in range(1, 2 * kernels, 2)]
     largest = [pad(tap, [kernels - 1 - i] * 4).flatten(1) for i, tap in enumerate(taps)]
     return torch.cat(largest)
@@ -82,7 +80,7 @@ class TimesBlock(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the tokens, each period's share weighted by its amplitude, on top of ``x``."""
+        """Return ``x`` plus the periods' outputs, weighted by amplitude."""
         frequency, amplitude = strongest_frequencies(x, self._top)
         period = x.shape[1] // frequency
         out = self._at_once(x, period) if x.is_cuda else self._one_by_one(x, period)
@@ -93,15 +91,15 @@ class TimesBlock(nn.Module):
         return [layer.merged() for layer in self.images if isinstance(layer, Inception)]
 
     def _at_once(self, x: Tensor, period: Tensor) -> Tensor:
-        """Return (B, k, T, D), ``x`` after it was an image of each of its periods (B, k)."""
+        """Return (B, k, T, D): ``x`` processed as an image of each of its periods (B, k)."""
         first, second = self._kernels()
-        strips = Strips(period.flatten(), rows=x.shape[1], reach=self._reach)
+        strips = RaggedImages(period.flatten(), rows=x.shape[1], reach=self._reach)
         images = strips.fold(x[:, None].expand(-1, self._top, -1, -1).flatten(0, 1))
         images = strips.convolve(gelu(strips.convolve(images, *first)), *second)
         return strips.unfold(images).reshape(*period.shape, *x.shape[1:])
 
     def _one_by_one(self, x: Tensor, period: Tensor) -> Tensor:
-        """Return the same, one period after the other: less work, but the host must know them."""
+        """Return the same, period by period: less work, but the host waits for the periods."""
         first, second = self._kernels()
         out = x.new_zeros(*period.shape, *x.shape[1:])
         for length in torch.unique(period).tolist():
@@ -113,7 +111,7 @@ class TimesBlock(nn.Module):
 
 
 def _fold(x: Tensor, period: int) -> Tensor:
-    """Return windows (N, T, D) as images (N, D, rows, columns) with one period a row."""
+    """Return windows (N, T, D) as images (N, D, rows, columns) with one period per row."""
     count, rows, width = x.shape
     image = pad(x, (0, 0, 0, -rows % period)).reshape(count, -1, period, width)
     return image.permute(0, 3, 1, 2)
@@ -140,7 +138,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Each channel of a window is centred and scaled first, and put back at the end."""
+        """Return the reconstruction; channels are standardised on the way in, restored after."""
         mean = x.mean(1, keepdim=True)
         std = (x.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
         tokens = self.norm(self.block(self.embedding((x - mean) / std)))
@@ -155,13 +153,13 @@ class TimesNet(NeuralDetector):
     Parameters
     ----------
     width, hidden
-        Of tokens, and between the two layers of convolutions.
+        Token width; channels between the two convolutions.
     top
-        How many of a window's strongest periods it is folded by.
+        Number of strongest periods a window is folded by.
     kernels
-        Convolution sizes: 1, 3, 5, ..., so many.
+        Number of convolution sizes 1, 3, 5, ...
     dropout
-        Of the tokens.
+        Dropout rate of the tokens.
     """
 
     window: int = 96
@@ -173,32 +171,14 @@ class TimesNet(NeuralDetector):
     lr: float = 1e-4
     align: str = "end"
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 0.5)
-    parity: ClassVar[Mapping[str, Any]] = NeuralDetector.parity
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 0.5)
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            window=self.window,
-            width=self.width,
-            hidden=self.hidden,
-            top=self.top,
-            kernels=self.kernels,
-            dropout=self.dropout,
-        )
-
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x), x)
-
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = (net(x) - x)[:, -1]
-        return error.square()
+        names = ("window", "width", "hidden", "top", "kernels", "dropout")
+        return Net(channels, **self._params(*names))
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("width", "hidden", "kernels"):
-            check_int(name, getattr(self, name), low=1)
         check_int("window", self.window, low=2)
         check_int("top", self.top, low=1, high=self.window // 2)
-        check_float("dropout", self.dropout, low=0, below=1)

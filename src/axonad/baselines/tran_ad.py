@@ -1,31 +1,28 @@
-"""TranAD: a transformer reconstructs a window's last row twice, the second time knowing the error.
+"""TranAD: a transformer reconstructs a window's last row twice, the second time given the error.
 
 Tuli, Casale, Jennings: TranAD, deep transformer networks for anomaly detection in multivariate
 time series data. PVLDB 15(6), 2022.
 
 Differs from the paper, as the authors' code and TSB-AD do, in minimising the weighted sum of both
-phases' errors instead of the adversarial pair, in layers without normalisation, and in scoring by
-the second phase alone. Outputs are linear; ``tsb_ad=True`` gives the sigmoid, which suits inputs in
-0…1, for the published figures.
+phases' errors instead of the adversarial losses, in layers without normalisation, and in scoring by
+the second phase alone. Outputs are linear; ``tsb_ad=True`` uses a sigmoid, which suits inputs in
+0…1, to reproduce the published results.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
 
 
 class Layer(nn.Module):
-    """Attention to itself, then to a memory if it has one, then two linear layers, all residual."""
+    """Self-attention, optional attention to a memory, and two linear layers, with shortcuts."""
 
     def __init__(self, heads: int, width: int, dropout: float, *, memory: bool) -> None:
         super().__init__()
@@ -36,7 +33,7 @@ class Layer(nn.Module):
             for _ in range(count)
         )
         self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Sequential(  # nothing bent between them: the authors' slope is 1
+        self.linear = nn.Sequential(  # no activation: the authors' leaky ReLU has slope 1
             nn.Linear(size, width), nn.Dropout(dropout), nn.Linear(width, size)
         )
 
@@ -70,7 +67,7 @@ class Net(nn.Module):
         self.register_buffer("position", angle.sin() + angle.cos(), persistent=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last row as each phase reconstructs it."""
+        """Return the last row as reconstructed in each phase."""
         target = x[:, -1:].repeat(1, 1, 2)
         first = self._phase(self.decoder1, x, torch.zeros_like(x), target)
         focus = (first[:, None] - x).square()
@@ -85,12 +82,12 @@ class Net(nn.Module):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TranAD(NeuralDetector):
-    """Squared error of a window's last row, reconstructed by a transformer that saw its error.
+    """Squared error of a window's last row, reconstructed by a transformer given its first error.
 
     Parameters
     ----------
     width, dropout
-        Of the layers' linear part, and of all of them. There are as many heads as channels.
+        Width of the layers' linear part; dropout rate. There are as many heads as channels.
     tsb_ad
         Sigmoid outputs (parity).
     """
@@ -102,8 +99,8 @@ class TranAD(NeuralDetector):
     align: str = "end"
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+    lr_schedule = (5, 0.9)
+    parity = parity_with(tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.window, self.width, self.dropout, sigmoid=self.tsb_ad)
@@ -113,15 +110,8 @@ class TranAD(NeuralDetector):
         share = 1 / epoch
         return share * mse_loss(first, x[:, -1]) + (1 - share) * mse_loss(second, x[:, -1])
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return 1 / epoch
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[1] - x[:, -1]
-        return error.square()
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_float("dropout", self.dropout, low=0, below=1)
-        check_bool("tsb_ad", self.tsb_ad)
+        return torch.square(net(x)[1] - x[:, -1])

@@ -1,44 +1,36 @@
-"""USAD: two autoencoders share an encoder; the second also reads what the first gave back.
+"""USAD: reconstruction errors of two autoencoders with a shared encoder, one reading the other.
 
 Audibert, Michiardi, Guyard, Marti, Zuluaga: USAD, unsupervised anomaly detection on multivariate
 time series. KDD 2020.
 
 Differs from the paper, as TSB-AD does, in one optimiser on the sum of the two losses: the
-adversarial terms ±(1 - 1/n)·‖x - AE2(AE1(x))‖² cancel there, and both autoencoders learn to
-reconstruct. Outputs are linear; ``tsb_ad=True`` gives the sigmoid, which suits inputs in 0…1, and
-the weight 1/n of epoch n, which all but disables early stopping, for the published figures.
+adversarial terms ±(1 - 1/n)·‖x - AE2(AE1(x))‖² cancel, and both autoencoders learn to reconstruct.
+Outputs are linear; ``tsb_ad=True`` uses a sigmoid, which suits inputs in 0…1, and divides the loss
+by the epoch, which nearly disables early stopping, to reproduce the published results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.config import check_bool, check_float, check_int
-
-
-def _three_layers(inner: int, width: int, outer: int, last: nn.Module) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(inner, width), nn.ReLU(),
-        nn.Linear(width, width), nn.ReLU(),
-        nn.Linear(width, outer), last,
-    )  # fmt: skip
+from axonad.baselines._mlp import mlp
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.config import check_float
 
 
 class Net(nn.Module):
-    """Windows (B, T·F) → AE1(x), AE2(x); AE2 of AE1(x) with :meth:`twice`."""
+    """Windows (B, T·F) → AE1(x), AE2(x); AE2(AE1(x)) with :meth:`twice`."""
 
     def __init__(self, size: int, width: int, latent: int, *, sigmoid: bool) -> None:
         super().__init__()
-        self.encoder = _three_layers(size, width, latent, nn.ReLU())
+        self.encoder = mlp(size, width, width, latent).append(nn.ReLU())
         last = nn.Sigmoid() if sigmoid else nn.Identity()
-        self.decoder1 = _three_layers(latent, width, size, last)
-        self.decoder2 = _three_layers(latent, width, size, last)
+        self.decoder1 = mlp(latent, width, width, size).append(last)
+        self.decoder2 = mlp(latent, width, width, size).append(last)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return both reconstructions of the windows."""
@@ -58,9 +50,9 @@ class USAD(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the hidden layers and of the code between encoder and decoders.
+        Width of the hidden layers and of the bottleneck.
     alpha
-        Weight of the first autoencoder's error; the rest is that of the second.
+        Weight of the first autoencoder's error; the second has 1 - alpha.
     tsb_ad
         Sigmoid outputs, and a loss divided by the epoch (parity).
     """
@@ -72,8 +64,8 @@ class USAD(NeuralDetector):
     epochs: int = 10
     tsb_ad: bool = False
 
-    lr_schedule: ClassVar[tuple[int, float]] = (5, 0.9)
-    parity: ClassVar[Mapping[str, Any]] = {**NeuralDetector.parity, "tsb_ad": True}
+    lr_schedule = (5, 0.9)
+    parity = parity_with(tsb_ad=True)
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, sigmoid=self.tsb_ad)
@@ -83,7 +75,7 @@ class USAD(NeuralDetector):
         first, second = net(x)
         return (mse_loss(first, x) + mse_loss(second, x)) / (epoch + 1 if self.tsb_ad else 1)
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return float(epoch)
 
     def _window_score(self, net: Any, x: Tensor) -> Tensor:
@@ -95,7 +87,4 @@ class USAD(NeuralDetector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
         check_float("alpha", self.alpha, low=0, high=1)
-        check_bool("tsb_ad", self.tsb_ad)

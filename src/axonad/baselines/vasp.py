@@ -1,29 +1,27 @@
-"""VASP: a recurrent variational autoencoder with a very narrow middle.
+"""VASP: reconstruction error of a recurrent variational autoencoder with a very narrow bottleneck.
 
 von Schleinitz, Graf, Trutschnig, Schröder: VASP, an autoencoder-based approach for multivariate
 anomaly detection and robust time series prediction with application in motorsport. Engineering
 Applications of Artificial Intelligence 104, 2021.
 
-The paper's second half, a forecaster that reads repaired rows, makes no part of the score, there or
-in the runs published with AxonAD, and is left out. Differs from the paper in dropout on a layer's
-outputs instead of inside the recurrence, and from those runs in leaving out AMSGrad.
+The paper's second half, a forecaster that reads repaired rows, is not part of the score, neither
+there nor in the runs published with AxonAD, and is left out. Differs from the paper in dropout on a
+layer's outputs instead of inside the recurrence, and from those runs in not using AMSGrad.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 
-from axonad.baselines._neural import NeuralDetector
-from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl
-from axonad.config import check_float, check_int
+from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._vae import Gaussian, GaussianHead, kl
 
 
 class Net(nn.Module):
-    """Windows (B, T, F) → reconstruction, and the Gaussian of one latent vector a window."""
+    """Windows (B, T, F) → reconstruction, and the Gaussian of one latent vector per window."""
 
     def __init__(self, channels: int, *, width: int, rows: int, latent: int) -> None:
         super().__init__()
@@ -37,7 +35,7 @@ class Net(nn.Module):
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Gaussian]:
-        """Draw the latent vector while training, else take its mean."""
+        """Sample the latent vector in training, use its mean otherwise."""
         states, _ = self.encoder(self.before(x))
         q: Gaussian = self.latent(self.narrow(self.dropout(states[:, -1])))
         z = self.widen(q.draw() if self.training else q.mean)
@@ -52,9 +50,9 @@ class VASP(NeuralDetector):
     Parameters
     ----------
     width, rows, latent
-        Of the recurrent layers, of the linear layers around them, and of the latent vector.
+        Widths of the recurrent layers, of the linear layers around them, and of the latent vector.
     kl_weight
-        Of the divergence of the latent vector from its prior.
+        Weight of the KL term.
     """
 
     width: int = 65
@@ -62,8 +60,8 @@ class VASP(NeuralDetector):
     latent: int = 16
     kl_weight: float = 0.5
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    parity: ClassVar[Mapping[str, Any]] = {**PARITY, "align": "end"}
+    lr_schedule = (1, 1.0)
+    parity = parity_with(patience=10, align="end")
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, width=self.width, rows=self.rows, latent=self.latent)
@@ -74,11 +72,4 @@ class VASP(NeuralDetector):
         return error + self.kl_weight * kl(q).sum(-1).mean()
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        error: Tensor = net(x)[0] - x
-        return error.square().mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        for name in ("width", "rows", "latent"):
-            check_int(name, getattr(self, name), low=1)
-        check_float("kl_weight", self.kl_weight, low=0)
+        return torch.square(net(x)[0] - x).mean(1)

@@ -1,19 +1,17 @@
-"""VSVAE: a variational autoencoder whose attention is a random variable too.
+"""VSVAE: negative log-likelihood under a variational autoencoder with variational attention.
 
 Pereira, Silveira: Unsupervised anomaly detection in energy time series data using variational
 recurrent autoencoders with attention. ICMLA 2018.
 
-The encoder's states attend to each other; each step's summary is a Gaussian attention vector,
-and the decoder reads it beside the window's latent vector. Differs from the paper, as the runs
-published with AxonAD do, in scoring from the means instead of by sampling; differs from those runs
-in leaving out AMSGrad and an L1 penalty of 1e-8.
+The encoder's states attend to each other; each row's attention vector is a Gaussian variable, and
+the decoder reads it together with the window's latent vector. Differs from the paper, as the runs
+published with AxonAD do, in scoring from the means instead of by sampling. Differs from those runs
+in not using AMSGrad nor an L1 penalty of 1e-8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -21,11 +19,10 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
-from axonad.config import check_float, check_int
 
 
 def laplace_nll(x: Tensor, p: Gaussian) -> Tensor:
-    """Return the negative log-likelihood of each value, taking ``p.std`` as a Laplace's scale."""
+    """Return the Laplace negative log-likelihood of each value, with ``p.std`` as the scale."""
     return (x - p.mean).abs() / p.std + (2 * p.std).log()
 
 
@@ -45,7 +42,7 @@ class Net(nn.Module):
         self.output = GaussianHead(2 * half, channels)
 
     def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian, Gaussian]:
-        """Draw the latent and the attention vectors while training, else take their means."""
+        """Sample the latent and the attention vectors in training, use their means otherwise."""
         states, _ = self.encoder(with_noise(x, self._noise, training=self.training))
         q: Gaussian = self.latent(states[:, -1])
         a: Gaussian = self.attention(scaled_dot_product_attention(states, states, states))
@@ -62,13 +59,12 @@ class VSVAE(NeuralDetector):
     Parameters
     ----------
     width, latent, attention
-        Of the encoder in each direction (the decoder has half), of the window's latent vector, and
-        of each step's attention vector.
+        Widths of the encoder per direction (the decoder has half), of the window's latent vector,
+        and of each row's attention vector.
     noise
-        Standard deviation of the noise on scaled inputs while training.
+        Standard deviation of the noise added to scaled inputs in training.
     kl_weight, attention_weight
-        Of the divergence of all random variables from their priors, reached after 25 epochs, and
-        of the attention vectors' share in it.
+        Weight of the KL terms, reached after 25 epochs; relative weight of the attention's KL term.
     """
 
     width: int = 128
@@ -78,37 +74,24 @@ class VSVAE(NeuralDetector):
     kl_weight: float = 0.01
     attention_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    clip: ClassVar[float | None] = 10.0
-    parity: ClassVar[Mapping[str, Any]] = PARITY
-    score_batch: ClassVar[int] = 256
+    lr_schedule = (1, 1.0)
+    clip = 10.0
+    parity = PARITY
+    score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(
-            channels,
-            width=self.width,
-            latent=self.latent,
-            attention=self.attention,
-            noise=self.noise,
-        )
+        return Net(channels, **self._params("width", "latent", "attention", "noise"))
 
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         p, q, a = net(x)
         loss = laplace_nll(x, p).mean()
-        if net.training:  # what was not seen is judged by its likelihood alone
+        if net.training:  # the validation loss is the likelihood alone
             divergence = kl(q).sum(-1).mean() + self.attention_weight * kl(a).sum(-1).mean()
             loss = loss + warm_up(epoch, end=self.kl_weight) * divergence
         return loss
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return warm_up(epoch, end=self.kl_weight)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
         return laplace_nll(x, net(x)[0]).mean(1)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        for name in ("width", "latent", "attention"):
-            check_int(name, getattr(self, name), low=1)
-        for name in ("noise", "kl_weight", "attention_weight"):
-            check_float(name, getattr(self, name), low=0)

@@ -1,10 +1,9 @@
-"""WindowStatistics: windows whose plain statistics resemble no training window's.
+"""WindowStatistics: distance of a window's statistics to those of the nearest training window.
 
-Mean, deviation, largest, smallest and range of each channel over windows of several lengths, and
+Mean, deviation, maximum, minimum and range of each channel over windows of several lengths, and
 the distance to the nearest training window, standardised per length: the statistical half of
-CHARM's multi-scale nearest neighbours. Where we differ: training windows are scored against those
-of other stretches of the series, and a length is represented by ``max_train`` evenly spaced
-windows.
+CHARM's multi-scale nearest neighbours. Where we differ: training windows are scored against
+windows from other parts of the series, and each length keeps ``max_train`` evenly spaced windows.
 """
 
 from __future__ import annotations
@@ -12,25 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import sklearn
-from axonad.config import check_choice, check_int
+from axonad.baselines._sklearn import import_sklearn
+from axonad.baselines._windowed import Values
+from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
-from axonad.errors import ConfigError
 from axonad.modelfile import Arrays
 
-FOLDS = 5  # stretches of the training series, each scored against the others
+FOLDS = 5  # parts of the training series, each scored against the others
 BLOCK = 8_192  # windows compared at a time
-FLOOR = 1e-3  # least unit of distances, in channel units
-
-Values = NDArray[np.float64]
+TINY = 1e-3  # added to the standard deviation of distances, which may be zero
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,19 +37,18 @@ class WindowStatistics(Detector):
     Parameters
     ----------
     lengths
-        Window lengths. 16 and 32 as well made it worse on the tuning series of TSB-AD.
+        Window lengths. Adding 16 and 32 made it worse on the tuning series of TSB-AD.
     max_train
         Most training windows kept per length, evenly spaced.
     align
-        ``"center"`` of a window (best for recorded data) or its ``"end"`` (what a live system
-        sees).
+        ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
     """
 
     lengths: tuple[int, ...] = (64, 128, 256)
     max_train: int = 5_000
     align: str = "center"
 
-    changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    changeable = frozenset({"align"})
 
     @property
     def history(self) -> int:
@@ -63,42 +59,39 @@ class WindowStatistics(Detector):
         self._scaler = fit_scaler(X, "soft", names)
         self._references: list[Values] = []
         self._levels: list[tuple[float, float]] = []
-        found = []
-        for length in self.lengths:
+        scores = []
+        for i, length in enumerate(self.lengths):
             statistics = self._statistics(X, length)
             count = len(statistics)
             kept = np.unique(np.linspace(0, count - 1, min(count, self.max_train)).astype(int))
             self._references.append(statistics[kept])
-            far = _far_from_others(statistics, kept, length)
-            self._levels.append((float(far.mean()), float(far.std()) + FLOOR))
-            found.append(far)
-        return self._combined([self._standardised(far, i) for i, far in enumerate(found)])
+            distances = _far_from_others(statistics, kept, length)
+            self._levels.append((float(distances.mean()), float(distances.std()) + TINY))
+            scores.append(self._standardised(distances, i))
+        return self._combined(scores)
 
     def _score(self, X: Matrix) -> Values:
-        return self._combined([self._scale(X, i) for i in range(len(self.lengths))])
+        return self._combined([self._length_scores(X, i) for i in range(len(self.lengths))])
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
-        late = [self._scale(X[self.history - length :], i) for i, length in enumerate(self.lengths)]
-        return np.max(late, axis=0), {}
+        first = [self.history - length for length in self.lengths]
+        scores = [self._length_scores(X[row:], i) for i, row in enumerate(first)]
+        return np.max(scores, axis=0), {}
 
-    def _scale(self, X: Matrix, i: int) -> Values:
-        """Return one standardised distance per window of the i-th length."""
+    def _length_scores(self, X: Matrix, i: int) -> Values:
+        """Return the standardised distance of each window of the i-th length."""
         statistics = self._statistics(X, self.lengths[i])
         return self._standardised(nearest(statistics, self._references[i]), i)
 
-    def _standardised(self, far: Values, i: int) -> Values:
+    def _standardised(self, distances: Values, i: int) -> Values:
         mean, unit = self._levels[i]
-        result: Values = (far - mean) / unit
-        return result
+        return (distances - mean) / unit
 
-    def _combined(self, scales: list[Values]) -> Values:
-        """Return the largest over the lengths for each step."""
-        placed = [
-            spread(far, window=length, align=self.align)
-            for far, length in zip(scales, self.lengths, strict=True)
-        ]
-        largest: Values = np.max(placed, axis=0)
-        return largest
+    def _combined(self, scores: list[Values]) -> Values:
+        """Return the largest value over the lengths for each row."""
+        pairs = zip(scores, self.lengths, strict=True)
+        aligned = [spread(values, window=length, align=self.align) for values, length in pairs]
+        return np.asarray(np.max(aligned, axis=0))
 
     def _statistics(self, X: Matrix, length: int) -> Values:
         return window_statistics(self._scaler.apply(X).astype(np.float64), length)
@@ -115,8 +108,7 @@ class WindowStatistics(Detector):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if not isinstance(self.lengths, tuple) or not self.lengths:
-            raise ConfigError(f"lengths must be a tuple of integers, got {self.lengths!r}")
+        check_ints("lengths", self.lengths)
         for length in self.lengths:
             check_int("lengths", length, low=2)
         check_int("max_train", self.max_train, low=2)
@@ -124,7 +116,7 @@ class WindowStatistics(Detector):
 
 
 def window_statistics(X: Values, length: int) -> Values:
-    """Return mean, deviation, largest, smallest and range of each channel in each window."""
+    """Return mean, deviation, maximum, minimum and range of each channel in each window."""
     count = count_windows(len(X), length)
     high, low = _running(np.maximum, X, length), _running(np.minimum, X, length)
     zero = np.zeros((1, X.shape[1]))
@@ -138,29 +130,29 @@ def window_statistics(X: Values, length: int) -> Values:
 
 def nearest(windows: Values, reference: Values) -> Values:
     """Return each window's distance to the nearest reference window."""
-    neighbors = sklearn("neighbors", user="WindowStatistics")
+    neighbors = import_sklearn("neighbors", user="WindowStatistics")
     finder = neighbors.NearestNeighbors(n_neighbors=1).fit(reference)
     blocks = (finder.kneighbors(windows[i : i + BLOCK])[0] for i in range(0, len(windows), BLOCK))
     return np.concatenate(list(blocks))[:, 0]
 
 
 def _far_from_others(statistics: Values, kept: NDArray[np.int64], length: int) -> Values:
-    """Return each training window's distance to those kept in other stretches of the series."""
+    """Return each training window's distance to the kept windows of other parts of the series."""
     count = len(statistics)
-    far = np.empty(count)
+    distances = np.empty(count)
     edges = np.linspace(0, count, FOLDS + 1).astype(int)
     for start, stop in pairwise(edges):
         apart = (kept <= start - length) | (kept >= stop + length)
-        if not apart.any():  # a short series: at least not the same stretch
+        if not apart.any():  # a short series: at least not the same part
             apart = (kept < start) | (kept >= stop)
         if stop > start:
             others = kept[apart] if apart.any() else kept
-            far[start:stop] = nearest(statistics[start:stop], statistics[others])
-    return far
+            distances[start:stop] = nearest(statistics[start:stop], statistics[others])
+    return distances
 
 
 def _running(pick: np.ufunc, X: Values, length: int) -> Values:
-    """Return the largest or smallest of each window, by doubling the width."""
+    """Return the maximum or minimum of each window, by doubling the window length."""
     width, result = 1, X
     while 2 * width <= length:
         result = pick(result[:-width], result[width:])

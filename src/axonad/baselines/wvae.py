@@ -1,18 +1,16 @@
-"""WVAE: a recurrent denoising variational autoencoder; a window's unlikelihood is the score.
+"""WVAE: negative log-likelihood under a recurrent denoising variational autoencoder.
 
 Pereira, Silveira: Unsupervised representation learning and anomaly detection in ECG sequences.
 International Journal of Data Mining and Bioinformatics 22(4), 2019.
 
 Differs from the paper, as the runs published with AxonAD do, in scoring by the negative
 log-likelihood under the decoder instead of Wasserstein distances between latent Gaussians, and in
-Gaussian outputs. Differs from those runs in leaving out AMSGrad and an L1 penalty of 1e-7.
+Gaussian outputs. Differs from those runs in not using AMSGrad nor an L1 penalty of 1e-7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -20,14 +18,13 @@ from torch.nn.functional import linear
 
 from axonad.baselines._neural import NeuralDetector
 from axonad.baselines._vae import PARITY, Gaussian, GaussianHead, kl, warm_up, with_noise
-from axonad.config import check_float, check_int
 
 
 class LastState(nn.LSTM):
-    """A bidirectional recurrent layer of which only the states of the last row are asked for.
+    """A bidirectional LSTM layer that returns the states at the last row only.
 
-    Read backwards the last row is the first: that direction makes one step, from a state of zeros,
-    to which neither its weights for a state before nor its forget gate matter.
+    The backward direction starts at the last row, so it needs a single step from a zero state, in
+    which its recurrent weights and its forget gate have no effect.
     """
 
     def __init__(self, inner: int, width: int) -> None:
@@ -48,7 +45,7 @@ class LastState(nn.LSTM):
 
 
 class Net(nn.Module):
-    """Windows (B, T, F) → the Gaussian of each value, and of one latent vector a window (B, Z)."""
+    """Windows (B, T, F) → the Gaussian of each value, and of a latent vector per window (B, Z)."""
 
     def __init__(self, channels: int, *, width: int, latent: int, noise: float) -> None:
         super().__init__()
@@ -59,7 +56,7 @@ class Net(nn.Module):
         self.output = GaussianHead(2 * width, channels)
 
     def forward(self, x: Tensor) -> tuple[Gaussian, Gaussian]:
-        """Return p(x | z) and q(z | x); z is drawn while training, else it is the mean."""
+        """Return p(x | z) and q(z | x); z is sampled in training, else the mean."""
         last = self.encoder(with_noise(x, self._noise, training=self.training))
         q: Gaussian = self.latent(last)
         z = q.draw() if self.training else q.mean
@@ -74,11 +71,11 @@ class WVAE(NeuralDetector):
     Parameters
     ----------
     width, latent
-        Of the recurrent layers in each direction, and of the vector that stands for a window.
+        Widths of the recurrent layers per direction, and of the latent vector of a window.
     noise
-        Standard deviation of the noise on scaled inputs while training.
+        Standard deviation of the noise added to scaled inputs in training.
     kl_weight
-        Of the divergence of the latent vector from its prior, reached after 25 epochs.
+        Weight of the KL term, reached after 25 epochs.
     """
 
     width: int = 128
@@ -86,30 +83,22 @@ class WVAE(NeuralDetector):
     noise: float = 0.8
     kl_weight: float = 0.01
 
-    lr_schedule: ClassVar[tuple[int, float]] = (1, 1.0)
-    clip: ClassVar[float | None] = 5.0
-    parity: ClassVar[Mapping[str, Any]] = PARITY
+    lr_schedule = (1, 1.0)
+    clip = 5.0
+    parity = PARITY
 
     def _build(self, channels: int) -> nn.Module:
-        return Net(channels, width=self.width, latent=self.latent, noise=self.noise)
+        return Net(channels, **self._params("width", "latent", "noise"))
 
     def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
         p, q = net(x)
         loss: Tensor = p.nll(x).sum(1).mean()
-        if net.training:  # what was not seen is judged by its likelihood alone
+        if net.training:  # the validation loss is the likelihood alone
             loss = loss + warm_up(epoch, end=self.kl_weight) * kl(q).sum(-1).mean()
         return loss
 
-    def _stage(self, epoch: int) -> float:
+    def _epoch_factor(self, epoch: int) -> float:
         return warm_up(epoch, end=self.kl_weight)
 
     def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        score: Tensor = net(x)[0].nll(x).mean(1)
-        return score
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_int("width", self.width, low=1)
-        check_int("latent", self.latent, low=1)
-        check_float("noise", self.noise, low=0)
-        check_float("kl_weight", self.kl_weight, low=0)
+        return torch.mean(net(x)[0].nll(x), 1)

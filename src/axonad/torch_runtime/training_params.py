@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol, get_type_hints
 
-from axonad.config import check_bool, check_float, check_int
+from axonad.config import check_bool, check_float, check_int, check_ints
 from axonad.errors import ConfigError
 
 
@@ -38,6 +38,25 @@ def check_training_params(params: TrainingParams) -> None:
     check_bool("verbose", params.verbose)
     if not isinstance(params.device, str):
         raise ConfigError(f"device must be a name such as 'auto' or 'cpu', got {params.device!r}")
+
+
+def check_by_type(params: Any, *, zero_allowed: Collection[str] = ()) -> None:
+    """Raise ConfigError on the first field of a dataclass whose value does not suit its type.
+
+    Integers are sizes, at least 1 (0 if listed in ``zero_allowed``), alone or in tuples; floats are
+    at least 0, and ``dropout`` is below 1; booleans are True or False.
+    """
+    hints = get_type_hints(type(params))
+    for field in dataclasses.fields(params):
+        name, value, hint = field.name, getattr(params, field.name), hints[field.name]
+        if hint is int:
+            check_int(name, value, low=0 if name in zero_allowed else 1)
+        elif hint is float:
+            check_float(name, value, low=0, below=1 if name == "dropout" else None)
+        elif hint is bool:
+            check_bool(name, value)
+        elif hint == tuple[int, ...]:
+            check_ints(name, value)
 
 
 def count_training_rows(rows: int, *, validation: float, window: int) -> int:

@@ -1,8 +1,8 @@
-"""Gated residual networks, which a Temporal Fusion Transformer is made of.
+"""Gated residual networks, the building block of a Temporal Fusion Transformer.
 
-Where every variable has a network of its own, most of a training step is spent in them. Two linear
-layers with nothing between them are one (:class:`Affine`): the weights are multiplied first, and
-the rows, of which there are far more, once instead of twice.
+Most of a training step is spent where every variable has its own network. Two linear layers with
+nothing between them are one (:class:`Affine`): it is cheaper to multiply their weights first than
+to multiply the many rows twice.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from torch.nn.functional import elu, glu
 
 
 class Affine(NamedTuple):
-    """Of each of N variables: x → x @ weight + bias."""
+    """For each of N variables: x → x @ weight + bias."""
 
     weight: Tensor  # (N, inner, outer)
     bias: Tensor  # (N, 1, outer)
 
     @classmethod
     def of(cls, layer: nn.Module) -> Affine:
-        """Return the numbers of a layer of its own for each variable."""
+        """Return the weight and bias of a layer with separate weights per variable."""
         return cls(layer.get_parameter("weight"), layer.get_parameter("bias")[:, None])
 
     def after(self, first: Affine) -> Affine:
-        """Return the layers that do what ``first`` and then these do."""
+        """Return the composition: first ``first``, then this."""
         return Affine(first.weight @ self.weight, first.bias @ self.weight + self.bias)
 
     def with_ones(self) -> Tensor:
-        """Return the matrices (N, inner + 1, outer) for rows that end with a one."""
+        """Return the matrices (N, inner + 1, outer) for rows with a one appended."""
         return torch.cat([self.weight, self.bias], dim=1)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return rows (N, rows, inner) after these layers."""
+        """Return the transformed rows (N, rows, outer) of rows (N, rows, inner)."""
         return torch.baddbmm(self.bias, x, self.weight)
 
 
 class PerVariable(nn.Module):
-    """A linear layer of its own for each variable: (N, rows, inner) → (N, rows, outer)."""
+    """A separate linear layer for each variable: (N, rows, inner) → (N, rows, outer)."""
 
     def __init__(self, variables: int, inner: int, outer: int) -> None:
         super().__init__()
@@ -49,12 +49,12 @@ class PerVariable(nn.Module):
         self.bias = nn.Parameter(torch.empty(variables, outer).uniform_(-bound, bound))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return each variable through its own layer."""
+        """Return each variable transformed by its own layer."""
         return Affine.of(self)(x)
 
 
 class Gate(nn.Module):
-    """Adds to a shortcut as much of an input as it lets through, and normalises."""
+    """A gated linear unit with a shortcut and layer normalisation."""
 
     def __init__(self, inner: int, outer: int, dropout: float, variables: int = 0) -> None:
         super().__init__()
@@ -63,17 +63,17 @@ class Gate(nn.Module):
         self.norm = nn.LayerNorm(outer)
 
     def forward(self, x: Tensor, shortcut: Tensor) -> Tensor:
-        """Return the normalised sum."""
-        return self.pass_on(self.linear(x), shortcut)
+        """Return norm(shortcut + GLU(linear(x)))."""
+        return self.forward_from(self.linear(x), shortcut)
 
-    def pass_on(self, halves: Tensor, shortcut: Tensor) -> Tensor:
-        """Return the normalised sum, from what the linear layer made of the input."""
+    def forward_from(self, halves: Tensor, shortcut: Tensor) -> Tensor:
+        """Return the same from the linear layer's output."""
         out: Tensor = self.norm(shortcut + self.dropout(glu(halves)))
         return out
 
 
 class Residual(nn.Module):
-    """The paper's gated residual network: as much non-linearity as is needed."""
+    """The paper's gated residual network (GRN)."""
 
     def __init__(
         self,
@@ -94,19 +94,19 @@ class Residual(nn.Module):
 
     def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Return (..., outer)."""
-        return self.bend(self.first(x), self.shortcut(x), context)
+        return self.forward_from(self.first(x), self.shortcut(x), context)
 
-    def bend(self, h: Tensor, shortcut: Tensor, context: Tensor | None = None) -> Tensor:
-        """Return (..., outer), from what the first layer and the shortcut made of the input."""
+    def forward_from(self, h: Tensor, shortcut: Tensor, context: Tensor | None = None) -> Tensor:
+        """Return the same from the outputs of the first layer and of the shortcut."""
         if self.context is not None:
             h = h + self.context(context)
         if isinstance(self.second, PerVariable):
             halves = Affine.of(self.gate.linear).after(Affine.of(self.second))(elu(h))
-            return self.gate.pass_on(halves, shortcut)
+            return self.gate.forward_from(halves, shortcut)
         out: Tensor = self.gate(self.second(elu(h)), shortcut)
         return out
 
 
 def linear(inner: int, outer: int, variables: int) -> nn.Module:
-    """Return a linear layer, or one for each variable."""
+    """Return a linear layer, with separate weights per variable if ``variables`` is not 0."""
     return PerVariable(variables, inner, outer) if variables else nn.Linear(inner, outer)

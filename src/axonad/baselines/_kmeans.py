@@ -1,4 +1,4 @@
-"""k-means for the baselines that need it."""
+"""k-means, as KMeansAD and CBLOF use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import sklearn
+from axonad.baselines._sklearn import import_sklearn
 
 Values = NDArray[np.float64]
 
@@ -15,11 +15,11 @@ Values = NDArray[np.float64]
 def find_centers(
     windows: Values, *, clusters: int, seed: int, user: str
 ) -> tuple[Values, NDArray[np.int64]]:
-    """Return the centres of the clusters that are not empty, and how many windows each holds.
+    """Return the centres of the clusters that are not empty, and their sizes.
 
-    ``windows`` is used as working space; its values change in the last digits.
+    ``windows`` is changed in its last digits: scikit-learn centres and restores it in place.
     """
-    cluster = sklearn("cluster", user=user)
+    cluster = import_sklearn("cluster", user=user)
     clusters = min(clusters, len(windows))
     model = cluster.KMeans(n_clusters=clusters, random_state=seed, copy_x=False)
     with warnings.catch_warnings():
@@ -31,6 +31,6 @@ def find_centers(
 
 
 def distances(windows: Values, centers: Values) -> Values:
-    """Return the distance of each window to each centre."""
+    """Return the Euclidean distance of each window to each centre."""
     columns = [np.linalg.norm(windows - center, axis=1) for center in centers]
     return np.stack(columns, axis=1)
