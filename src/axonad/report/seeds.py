@@ -1,4 +1,4 @@
-"""What the seed of a fit changes: means over the same series, one for each seed."""
+"""How much results depend on the seed of a fit: one mean over common series per seed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ Runs = dict[int, dict[str, float]]
 
 
 def common_runs(values: Sequence[Runs]) -> dict[int, set[str]]:
-    """Return the seeds that all have, and the series of each to average over."""
+    """Return the seeds that all of ``values`` have, each with the series to average over."""
     seeds = set.intersection(*(set(runs) for runs in values)) if values else set()
     kept = {seed: set.intersection(*(set(runs[seed]) for runs in values)) for seed in sorted(seeds)}
     if len(set().union(*kept.values())) < sum(len(series) for series in kept.values()):
-        # Series that several seeds share; otherwise each seed generated its own.
+        # Seeds share series, so all seeds average over the same ones. Generated series differ by
+        # seed and cannot be shared.
         kept = dict.fromkeys(kept, set.intersection(*kept.values()))
     return {seed: series for seed, series in kept.items() if series}
 
 
 def seed_means(runs: Runs, kept: Mapping[int, set[str]]) -> NDArray[np.float64]:
-    """Return the mean over series of every seed."""
+    """Return the mean over series for every seed."""
     return np.array(
         [np.mean([runs[seed][name] for name in sorted(series)]) for seed, series in kept.items()]
     )

@@ -10,7 +10,7 @@ from axonad.paper.diagnostics.finding import Finding
 from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.rules import RULES
 from axonad.paper.figures.diagnostics import draw_parts, draw_queries, draw_rules
-from axonad.paper.figures.panel import gather, interval
+from axonad.paper.tables.series_measures import gather, interval
 from axonad.paper.tables.diagnostics import diagnostics_table, rules_table, series_table
 from tests.report.rows import make_row
 

@@ -9,7 +9,7 @@ import pytest
 
 from axonad.paper.published import paper_scores
 from axonad.paper.tables.scores import complete_rows, telemetry_paper_table, tsb_ad_paper_table
-from axonad.report.tables import PAPER_METRICS
+from axonad.report.quality import PAPER_METRICS
 from tests.report.rows import make_row, make_rows
 
 SERIES = {"AxonAD": [0.6, 0.8, 0.7, 0.9], "PCA": [0.5, 0.5, 0.3, 0.2], "CNN": [None, 0.95, None]}

@@ -8,7 +8,7 @@ import pytest
 from axonad.errors import InputError, UnknownNameError
 from axonad.report.comparisons import comparison_series_table, comparison_table, pairwise_table
 from axonad.report.costs import failure_table, runtime_table
-from axonad.report.tables import (
+from axonad.report.quality import (
     PAPER_METRICS,
     dataset_table,
     kind_table,

@@ -7,7 +7,7 @@ import pytest
 
 from axonad.data.series import Series
 from axonad.errors import MissingDependencyError, UnknownNameError
-from axonad.report.figures import draw_scores
+from axonad.report.score_figure import draw_scores
 from tests.conftest import waves
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from axonad.errors import InputError, MissingDependencyError, UnknownNameError
 from axonad.report.critical_difference import draw_critical_difference
-from axonad.report.plots import draw_pairwise, draw_runtime, draw_scatter
+from axonad.report.comparison_figures import draw_pairwise, draw_runtime, draw_scatter
 from tests.report.rows import make_rows, random_rows
 
 DRAWINGS = {
