@@ -22,10 +22,9 @@ from axonad.report.drawing import (
     MARKERS,
     ORANGE,
     PALETTE,
-    check_format,
-    load_pyplot,
+    new_figure,
     save_figure,
-    style_axis,
+    trim_axis,
 )
 from axonad.report.results_grid import collect
 from axonad.report.statistics import Comparison, compare, summarise
@@ -50,13 +49,12 @@ def draw_pairwise(
     ``published`` has the paper's win rate and median difference by detector, marked beside ours;
     ``note`` is appended to the setting under the title.
     """
-    check_format(path)
     rows = list(rows)
     compared = compare(rows, reference=reference, metric=metric)
     found = [c for c in compared if c.series >= 2]
     absent = [c.baseline for c in compared if c.series < 2]
     name = found[0].reference
-    figure, left, right = _two_panels([c.baseline for c in found])
+    figure, left, right = _two_panels(path, [c.baseline for c in found])
     _draw_wins(left, found)
     y = np.arange(len(found))
     medians = [c.median_delta for c in found]
@@ -109,11 +107,10 @@ def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
 
 def draw_runtime(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> None:
     """Draw mean fit and score time of every detector beside its mean quality, best first."""
-    check_format(path)
     rows = list(rows)
     quality = sorted(summarise(rows, metric=metric), key=lambda s: (math.isnan(s.mean), -s.mean))
     names = [summary.name for summary in quality]
-    figure, left, right = _two_panels(names)
+    figure, left, right = _two_panels(path, names)
     y = np.arange(len(names))
     times = []
     for column in ("fit_seconds", "score_seconds"):
@@ -143,17 +140,11 @@ def _draw_quality(axis: Axes, means: Sequence[float], metric: str) -> None:
 
 
 def draw_scatter(
-    path: Path,
-    *,
-    rows: Iterable[Row],
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
+    path: Path, *, rows: Iterable[Row], published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> None:
     """Draw ours against published values, one point per series, coloured by data set."""
-    check_format(path)
-    found = compare_published(rows, published=published, detector=detector, metric=metric)
-    figure, axis = load_pyplot().subplots(figsize=(7.2, 5.4), layout="constrained")
+    found = compare_published(rows, published=published, metric=metric)
+    figure, axis = new_figure(path, figsize=(7.2, 5.4))
     axis.plot([0, 1], [0, 1], color=GRAY, linewidth=1, zorder=0)
     of = np.array(found.datasets)
     for i, name in enumerate(sorted(set(found.datasets))):
@@ -178,13 +169,11 @@ def draw_scatter(
     save_figure(figure, path)
 
 
-def _two_panels(names: Sequence[str]) -> tuple[Any, Axes, Axes]:
+def _two_panels(path: Path, names: Sequence[str]) -> tuple[Any, Axes, Axes]:
     """Return a figure with two panels that share a list of names as y axis, the first on top."""
-    figure, axes = load_pyplot().subplots(
-        1, 2, sharey=True, figsize=(9, 1.9 + 0.24 * len(names)), layout="constrained"
-    )
+    figure, axes = new_figure(path, 1, 2, sharey=True, figsize=(9, 1.9 + 0.24 * len(names)))
     for axis in axes:
-        style_axis(axis)
+        trim_axis(axis)
         axis.tick_params(axis="y", length=0)
     axes[0].set_yticks(np.arange(len(names)), names, fontsize=8)
     axes[0].set_ylim(len(names) - 0.5, -0.5)

@@ -19,10 +19,9 @@ from axonad.report.results_grid import (
     check_same_content,
     collect,
     describe,
-    find_name,
     line_names,
 )
-from axonad.report.statistics import Comparison, compare, holm
+from axonad.report.statistics import RESAMPLES, Comparison, compare, holm
 from axonad.report.table import Cell, Column, Line, Table
 
 SIGNIFICANT = 0.05
@@ -42,12 +41,10 @@ def pairwise_table(
     *,
     reference: str,
     metric: str = "VUS-PR",
-    seed: int = 0,
-    resamples: int = 10_000,
 ) -> Table:
     """Return every detector paired with the reference, as in the paper's Tables S3 and S4."""
     rows = list(rows)
-    found = compare(rows, reference=reference, metric=metric, seed=seed, resamples=resamples)
+    found = compare(rows, reference=reference, metric=metric)
     name = found[0].reference
     lines: list[Line] = [
         (
@@ -68,8 +65,8 @@ def pairwise_table(
             collect(rows, metric=metric).setting,
             f"Differences are detector minus {name}: negative where {name} is better. Win rate: "
             "series won by the detector per series in common; ties are no wins.",
-            f"Interval: percentile bootstrap of the mean difference, {resamples} resamples, seed "
-            f"{seed}. Left out: series that one of the two lacks.",
+            f"Interval: percentile bootstrap of the mean difference, {RESAMPLES} resamples, seed "
+            "0. Left out: series that one of the two lacks.",
             *([note] if any(c.p_holm >= SIGNIFICANT for c in found) else []),
         ),
     )  # fmt: skip
@@ -129,7 +126,6 @@ class Published:
     """
 
     detector: str
-    metric: str
     series: tuple[str, ...]
     datasets: tuple[str, ...]
     ours: FloatArray
@@ -145,24 +141,19 @@ class Published:
 
 
 def compare_published(
-    rows: Iterable[Row],
-    *,
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
+    rows: Iterable[Row], *, published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> Published:
-    """Return a detector's values beside published ones, matched by the name of the series.
-
-    ``detector`` may be omitted if all rows are of one.
-    """
+    """Return the values of one detector beside published ones, matched by name of the series."""
     grid = collect(rows, metric=metric)
-    if detector is None and len(grid.names) > 1:
-        raise InputError(f"rows are of {', '.join(grid.names)}; say which detector to compare")
-    name = grid.names[0] if detector is None else find_name(detector, grid.names)
+    if len(grid.names) > 1:
+        raise InputError(
+            f"rows are of {', '.join(grid.names)}; choose one detector and protocol "
+            "(--detectors, --protocol)"
+        )
     bad = [series for series, value in published.items() if not math.isfinite(value)]
     if bad:
         raise InputError(f"published values must be finite; that of {bad[0]} is not")
-    values = grid.of(name)
+    (values,) = grid.values
     ours = {s: i for i, s in enumerate(grid.series) if not math.isnan(values[i])}
     both = [i for series, i in ours.items() if series in published]
     if not both:
@@ -171,8 +162,7 @@ def compare_published(
             f"{grid.series[0]!r} is ours"
         )
     return Published(
-        detector=name,
-        metric=metric,
+        detector=grid.names[0],
         series=tuple(grid.series[i] for i in both),
         datasets=tuple(grid.datasets[i] for i in both),
         ours=values[both],
@@ -184,17 +174,13 @@ def compare_published(
 
 
 def comparison_table(
-    rows: Iterable[Row],
-    *,
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
+    rows: Iterable[Row], *, published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> Table:
     """Return ours beside published: over all series, and per data set.
 
     The notes name the series with the largest differences.
     """
-    found = compare_published(rows, published=published, detector=detector, metric=metric)
+    found = compare_published(rows, published=published, metric=metric)
     of = np.array(found.datasets)
     lines = [_published_line("all series", found, np.ones(len(of), dtype=bool))]
     lines += [_published_line(name, found, of == name) for name in sorted(set(found.datasets))]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.report.drawing import check_format, load_pyplot, save_figure
-from axonad.report.ranks import Ranking, rank_detectors
+from axonad.report.drawing import new_figure, save_figure
+from axonad.report.ranks import ALPHA, Ranking, rank_detectors
 from axonad.report.table import format_p
 
 if TYPE_CHECKING:
@@ -19,17 +19,14 @@ if TYPE_CHECKING:
 _LANE, _ROW = 0.16, 0.25  # inches between bars, inches between names
 
 
-def draw_critical_difference(
-    path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR", alpha: float = 0.05
-) -> None:
-    """Draw average ranks; detectors under one bar do not differ (Nemenyi at level ``alpha``)."""
-    check_format(path)
-    ranking = rank_detectors(rows, metric=metric, alpha=alpha)
+def draw_critical_difference(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> None:
+    """Draw average ranks; detectors under one bar do not differ (Nemenyi at 5 %)."""
+    ranking = rank_detectors(rows, metric=metric)
     bars = _lanes(ranking)
     depth = _LANE * (1 + max((lane for lane, _, _ in bars), default=0))
     left = (len(ranking.names) + 1) // 2
     height = 0.75 + depth + _ROW * (left + 0.5)
-    figure, axis = load_pyplot().subplots(figsize=(10, height + 0.7), layout="constrained")
+    figure, axis = new_figure(path, figsize=(10, height + 0.7))
     axis.set_ylim(-height + 0.75, 0.75)  # one unit is about one inch
     axis.axis("off")
     _draw_scale(axis, ranking)
@@ -75,7 +72,7 @@ def _draw_scale(axis: Axes, ranking: Ranking) -> None:
     axis.plot([1, 1 + width], [y, y], color="black", linewidth=1.5)
     for end in (1, 1 + width):
         axis.plot([end, end], [y - 0.05, y + 0.05], color="black", linewidth=1.5)
-    text = f"critical difference {width:.2f} (alpha {ranking.alpha:g})"
+    text = f"critical difference {width:.2f} (alpha {ALPHA:g})"
     axis.text(1 + width + 0.01 * k, y, text, ha="left", va="center", fontsize=8)
 
 

@@ -41,6 +41,12 @@ def check_format(path: Path) -> None:
     load_pyplot()
 
 
+def new_figure(path: Path, *shape: int, **options: Any) -> Any:
+    """Return figure and axes, as ``pyplot.subplots``; raise if they cannot be saved to ``path``."""
+    check_format(path)
+    return load_pyplot().subplots(*shape, layout="constrained", **options)
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure and close it; drawing the same data again gives the same bytes."""
     plt = load_pyplot()
@@ -51,7 +57,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     plt.close(figure)
 
 
-def style_axis(axis: Axes, *, labelsize: int = 8) -> None:
+def trim_axis(axis: Axes, *, labelsize: int = 8) -> None:
     """Remove the top and right frame lines and set the size of the tick labels."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=labelsize)

@@ -7,10 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from axonad.bench.row import METRIC_NAMES, Row
-from axonad.errors import InputError, UnknownNameError, suggest
-from axonad.metrics.table import resolve_names
-from axonad.report.results_grid import Grid, check_rows, collect, collect_with, line_names
+from axonad.bench.row import Row
+from axonad.errors import InputError
+from axonad.report.results_grid import (
+    Grid,
+    check_rows,
+    collect,
+    collect_with,
+    describe,
+    line_names,
+)
 from axonad.report.statistics import Summary, dataset_means, summarise, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
 
@@ -18,26 +24,20 @@ PAPER_METRICS = (
     "AUC-PR", "AUC-ROC", "VUS-PR", "VUS-ROC", "PA-F1", "Event-F1", "Range-F1", "Affiliation-F1",
 )  # fmt: skip
 """The metrics of the paper's main table, in its order."""
-KIND_VALUES = ("VUS-PR", "AUC-PR", "found")
 PARTIAL = "†"
 DETECTOR = Column(heading="detector", style="text")
 SERIES = Column(heading="series", style="count")
 MISSING = Column(heading="missing", style="count")
 
 
-def score_table(
-    rows: Iterable[Row], *, metrics: Sequence[str] | None = None, over: str = "series"
-) -> Table:
-    """Return mean ± standard deviation of every metric, sorted by VUS-PR.
+def score_table(rows: Iterable[Row], *, over: str = "series") -> Table:
+    """Return mean ± standard deviation of the paper's metrics, sorted by VUS-PR.
 
     ``over="series"`` is the paper's average; ``over="datasets"`` weights all data sets equally.
     """
-    rows = list(rows)
-    names = resolve_names(PAPER_METRICS if metrics is None else metrics, METRIC_NAMES)
-    if not names:
-        raise InputError("a score table needs at least one metric, got none")
-    columns = {name: summarise(rows, metric=name, over=over) for name in names}
-    first = columns["VUS-PR" if "VUS-PR" in columns else names[0]]
+    rows = check_rows(rows)
+    columns = {name: summarise(rows, metric=name, over=over) for name in PAPER_METRICS}
+    first = columns["VUS-PR"]
     lines: list[Line] = []
     for i in best_first([summary.mean for summary in first]):
         summary = first[i]
@@ -49,11 +49,11 @@ def score_table(
         title=f"Mean ± standard deviation over {'series' if over == 'series' else 'data sets'}",
         columns=(
             DETECTOR,
-            *(Column(heading=name, style="spread", best="max") for name in names),
+            *(Column(heading=name, style="spread", best="max") for name in PAPER_METRICS),
             *counted, SERIES, MISSING,
         ),
         rows=tuple(lines),
-        notes=(collect(rows, metric=names[0]).setting, *note_gaps(first)),
+        notes=(describe(rows), *note_gaps(first)),
     )  # fmt: skip
 
 
@@ -82,55 +82,35 @@ def dataset_table(rows: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
     )
 
 
-def kind_table(rows: Iterable[Row], *, value: str = "VUS-PR") -> Table:
-    """Return the quality of each detector on each kind of planted event.
-
-    ``value`` is ``"VUS-PR"`` or ``"AUC-PR"`` (mean over series, with events of other kinds masked)
-    or ``"found"``, the share of the events that were found.
-    """
-    if value not in KIND_VALUES:
-        raise UnknownNameError(
-            f"value must be one of {', '.join(KIND_VALUES)}, got {value!r}"
-            f"{suggest(value, KIND_VALUES)}"
-        )
+def kind_table(rows: Iterable[Row]) -> Table:
+    """Return mean VUS-PR per detector and kind of planted event, with other kinds masked."""
     kept = check_rows(rows)
     kinds = sorted({kind for row in kept for kind in row.kinds})
     if not kinds:
         raise InputError("no row has kinds of events; only rows of generated series do")
     events = [_kind_grid(kept, kind, "events") for kind in kinds]
-    grids = [_kind_grid(kept, kind, value) for kind in kinds]
-    means = np.array([_kind_means(g, e, value) for g, e in zip(grids, events, strict=True)]).T
+    found = [summarise_grid(_kind_grid(kept, kind, "VUS-PR")) for kind in kinds]
+    means = np.array([[summary.mean for summary in summaries] for summaries in found]).T
     present = ~np.isnan(means)
     overall = np.where(present, means, 0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     overall[~present.any(axis=1)] = np.nan
     whole = summarise(kept)
     lines = [
-        (grids[0].names[i], *means[i].tolist(), float(overall[i]), whole[i].missing)
+        (whole[i].name, *means[i].tolist(), float(overall[i]), whole[i].missing)
         for i in best_first(overall.tolist())
     ]
     counts = [int(np.nan_to_num(grid.values).max(axis=0).sum()) for grid in events]
     shown = [Column(heading=f"{k} ({n})", best="max") for k, n in zip(kinds, counts, strict=True)]
-    what = "Share of events found" if value == "found" else value
     return Table(
-        title=f"{what} per kind of event",
+        title="VUS-PR per kind of event",
         columns=(DETECTOR, *shown, Column(heading="mean of kinds", best="max"), MISSING),
         rows=tuple(lines),
-        notes=(grids[0].setting, "In brackets: the number of events.", *note_gaps(whole)),
+        notes=(describe(kept), "In brackets: the number of events.", *note_gaps(whole)),
     )
 
 
 def _kind_grid(rows: Sequence[Row], kind: str, what: str) -> Grid:
     return collect_with(rows, value=lambda row: row.kinds.get(kind, {}).get(what))
-
-
-def _kind_means(grid: Grid, events: Grid, value: str) -> list[float]:
-    """Return one number per detector: the mean over series, or the share of events found."""
-    if value != "found":
-        return [summary.mean for summary in summarise_grid(grid)]
-    totals = np.nansum(np.where(np.isnan(grid.values), 0, events.values), axis=1)
-    found = np.nansum(grid.values, axis=1)
-    shares = np.divide(found, totals, out=np.full_like(found, np.nan), where=totals > 0)
-    return [float(share) for share in shares]
 
 
 def parts_table(rows: Iterable[Row]) -> Table:
@@ -153,7 +133,7 @@ def parts_table(rows: Iterable[Row]) -> Table:
             ]
             lines.append((whole[i].name, whole[i].mean, *cells, whole[i].series, whole[i].missing))
     notes = [
-        collect(kept, metric="VUS-PR").setting,
+        describe(kept),
         "Mean over series; end: the score at the window's end.",
     ]
     if has_marks(lines):

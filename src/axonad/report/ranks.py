@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.errors import ConfigError, InputError
+from axonad.errors import InputError
 from axonad.report.results_grid import FloatArray, Grid, collect
 from axonad.report.statistics import load_scipy_stats
+
+ALPHA = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +35,12 @@ class Ranking:
     series: int
     left_out: int
     p_value: float
-    alpha: float
     critical_difference: float
     cliques: tuple[tuple[str, ...], ...]
     setting: str
 
 
-def rank_detectors(rows: Iterable[Row], *, metric: str = "VUS-PR", alpha: float = 0.05) -> Ranking:
+def rank_detectors(rows: Iterable[Row], *, metric: str = "VUS-PR") -> Ranking:
     """Return the average ranks, Friedman's test and the critical difference."""
     grid = collect(rows, metric=metric)
     values, left_out = _finished_by_all(grid, metric)
@@ -47,14 +48,13 @@ def rank_detectors(rows: Iterable[Row], *, metric: str = "VUS-PR", alpha: float 
     order = np.argsort(average, kind="stable")
     names = tuple(grid.names[i] for i in order)
     ranks = tuple(float(average[i]) for i in order)
-    difference = critical_difference(len(names), series=values.shape[1], alpha=alpha)
+    difference = critical_difference(len(names), series=values.shape[1])
     return Ranking(
         names=names,
         ranks=ranks,
         series=values.shape[1],
         left_out=left_out,
         p_value=friedman(values)[1],
-        alpha=alpha,
         critical_difference=difference,
         cliques=tuple(names[a:b] for a, b in find_cliques(ranks, width=difference)),
         setting=grid.setting,
@@ -93,15 +93,13 @@ def friedman(values: FloatArray) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, k - 1))
 
 
-def critical_difference(detectors: int, *, series: int, alpha: float = 0.05) -> float:
-    """Return how far apart two average ranks must be to differ significantly (Nemenyi).
+def critical_difference(detectors: int, *, series: int) -> float:
+    """Return how far apart two average ranks must be to differ significantly (Nemenyi, 5 %).
 
     >>> round(critical_difference(4, series=14), 2)  # Demsar's example, 2.569 sqrt(20 / 84)
     1.25
     """
-    if not 0 < alpha < 1:
-        raise ConfigError(f"alpha must lie in (0, 1), got {alpha}")
-    quantile = load_scipy_stats().studentized_range.ppf(1 - alpha, detectors, math.inf)
+    quantile = load_scipy_stats().studentized_range.ppf(1 - ALPHA, detectors, math.inf)
     return float(quantile) * math.sqrt(detectors * (detectors + 1) / (12 * series))
 
 

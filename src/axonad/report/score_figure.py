@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from axonad.data.faults import PlantedEvent
 from axonad.data.series import Series
-from axonad.report.drawing import check_format, load_pyplot, save_figure, style_axis
+from axonad.report.drawing import new_figure, save_figure, trim_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,13 +42,12 @@ def draw_scores(
     channels
         Channels to show; by default those that change most relative to their range.
     """
-    check_format(path)
     shown = [name for name in channels if name in series.channels] or _liveliest(series)
     parts = components or {}
     heights = [1.0] * len(shown) + [2.0] + [1.0] * len(parts)
-    figure, grid = load_pyplot().subplots(
-        len(heights), 1, sharex=True, figsize=(12, 1.1 * sum(heights) + 0.6),
-        height_ratios=heights, layout="constrained", squeeze=False,
+    figure, grid = new_figure(
+        path, len(heights), 1, sharex=True, figsize=(12, 1.1 * sum(heights) + 0.6),
+        height_ratios=heights, squeeze=False,
     )  # fmt: skip
     axes = grid[:, 0]
     score_axis = axes[len(shown)]
@@ -73,7 +72,7 @@ def draw_scores(
 def _plot(axis: Axes, values: NDArray[Any], color: str, label: str, linewidth: float = 0.6) -> None:
     axis.plot(values, color=color, linewidth=linewidth)
     axis.set_ylabel(label, rotation=0, ha="right", va="center", fontsize=8)
-    style_axis(axis, labelsize=7)
+    trim_axis(axis, labelsize=7)
 
 
 def _signed_log(values: FloatArray | float) -> FloatArray:

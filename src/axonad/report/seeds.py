@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from axonad.bench.row import Row
+from axonad.report.results_grid import FloatArray
 
 Runs = dict[int, dict[str, float]]
 """Seed → series → value."""
+
+
+def runs_by_seed(rows: Iterable[Row], *, metric: str) -> Runs:
+    """Return the values of the successful rows by seed and series."""
+    runs: Runs = {}
+    for row in rows:
+        value = row.value(metric) if row.is_ok else None
+        if value is not None:
+            runs.setdefault(row.seed, {})[row.series] = value
+    return runs
 
 
 def common_runs(values: Sequence[Runs]) -> dict[int, set[str]]:
@@ -22,7 +34,7 @@ def common_runs(values: Sequence[Runs]) -> dict[int, set[str]]:
     return {seed: series for seed, series in kept.items() if series}
 
 
-def seed_means(runs: Runs, kept: Mapping[int, set[str]]) -> NDArray[np.float64]:
+def seed_means(runs: Runs, kept: Mapping[int, set[str]]) -> FloatArray:
     """Return the mean over series for every seed."""
     return np.array(
         [np.mean([runs[seed][name] for name in sorted(series)]) for seed, series in kept.items()]

@@ -20,6 +20,7 @@ from axonad.errors import ConfigError, InputError, MissingDependencyError
 from axonad.report.results_grid import FloatArray, Grid, collect, find_name
 
 OVER = ("series", "datasets")
+RESAMPLES = 10_000
 _BATCH = 1_000_000  # values drawn at once, to bound the memory of the bootstrap
 
 
@@ -137,21 +138,14 @@ class Comparison:
         return self.wins / self.series if self.series else math.nan
 
 
-def compare(
-    rows: Iterable[Row],
-    *,
-    reference: str,
-    metric: str = "VUS-PR",
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> list[Comparison]:
+def compare(rows: Iterable[Row], *, reference: str, metric: str = "VUS-PR") -> list[Comparison]:
     """Return every other line compared with the reference, the strongest first."""
     grid = collect(rows, metric=metric)
     reference = find_name(reference, grid.names)
     others = [name for name in grid.names if name != reference]
     if not others:
         raise InputError(f"there is nothing to compare {reference} with; it is the only detector")
-    found = [_compare(grid, name, reference, seed, resamples) for name in others]
+    found = [_compare(grid, name, reference) for name in others]
     tested = [c for c in found if not math.isnan(c.p_value)]
     if not tested:
         raise InputError(
@@ -164,7 +158,7 @@ def compare(
     return sorted(found, key=lambda c: (math.isnan(c.mean_delta), -c.mean_delta, c.baseline))
 
 
-def _compare(grid: Grid, baseline: str, reference: str, seed: int, resamples: int) -> Comparison:
+def _compare(grid: Grid, baseline: str, reference: str) -> Comparison:
     deltas = _deltas(grid, baseline, reference)
     counted = Comparison(
         baseline=baseline,
@@ -177,7 +171,7 @@ def _compare(grid: Grid, baseline: str, reference: str, seed: int, resamples: in
     )
     if deltas.size < 2:
         return counted
-    low, high = bootstrap_interval(deltas, seed=seed, resamples=resamples)
+    low, high = bootstrap_interval(deltas)
     return replace(
         counted,
         mean_delta=float(deltas.mean()),
@@ -200,11 +194,7 @@ def wilcoxon_p(differences: ArrayLike) -> float:
 
 
 def bootstrap_interval(
-    values: ArrayLike,
-    *,
-    statistic: Callable[..., Any] = np.mean,
-    seed: int = 0,
-    resamples: int = 10_000,
+    values: ArrayLike, *, statistic: Callable[..., Any] = np.mean, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
     """Return the 95 % percentile bootstrap interval of a statistic, by default the mean."""
     sample = np.asarray(values, dtype=np.float64).ravel()
@@ -212,7 +202,7 @@ def bootstrap_interval(
         raise InputError(f"a bootstrap needs 2 values or more, got {sample.size}")
     found = load_scipy_stats().bootstrap(
         (sample,), statistic, n_resamples=resamples, batch=max(1, _BATCH // sample.size),
-        vectorized=True, method="percentile", rng=np.random.default_rng(seed),
+        vectorized=True, method="percentile", rng=np.random.default_rng(0),
     )  # fmt: skip
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 

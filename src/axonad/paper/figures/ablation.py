@@ -9,15 +9,7 @@ from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.paper.published import paper_ablation
 from axonad.paper.tables.ablation import BASE, MEANINGS, SAID
-from axonad.report.drawing import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    check_format,
-    load_pyplot,
-    save_figure,
-    style_axis,
-)
+from axonad.report.drawing import BLUE, GREEN, ORANGE, new_figure, save_figure, trim_axis
 from axonad.report.results_grid import describe
 from axonad.report.statistics import compare
 
@@ -27,7 +19,6 @@ LOOKS = {"both": (GREEN, "o", 0.0), "run": (BLUE, "s", 0.0), "text": (ORANGE, "^
 
 def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
     """Draw the mean difference to base for every line of the paper's table, with 95 % intervals."""
-    check_format(path)
     rows = list(rows)
     if BASE not in {row.label for row in rows}:
         raise InputError(f"the figure shows differences to {BASE}, but no row is of {BASE}")
@@ -37,7 +28,7 @@ def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
         raise InputError(f"nothing to draw: beside {BASE} there are no rows of the paper's lines")
     published = paper_ablation()
     size = (8, 1.6 + 0.36 * len(lines))
-    figure, axis = load_pyplot().subplots(figsize=size, layout="constrained")
+    figure, axis = new_figure(path, figsize=size)
     for kind, (color, marker, shift) in LOOKS.items():
         labels = [(y + shift, getattr(MEANINGS[name], kind)) for y, name in enumerate(lines)]
         shown = [(y, found[label]) for y, label in labels if label in found]
@@ -60,7 +51,7 @@ def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
     axis.set_xlabel(f"mean {METRIC} minus that of base; bar: 95 %, series drawn anew", fontsize=9)
     axis.grid(axis="x", color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    style_axis(axis)
+    trim_axis(axis)
     figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     figure.suptitle(describe(rows), fontsize=8)
     save_figure(figure, path)

@@ -13,17 +13,7 @@ from axonad.errors import InputError
 from axonad.paper.diagnostics.finding import Finding
 from axonad.paper.diagnostics.rules import ALONE, PAPER, RULES
 from axonad.paper.tables.series_measures import gather, interval
-from axonad.report.drawing import (
-    BLUE,
-    GRAY,
-    GREEN,
-    ORANGE,
-    RED,
-    check_format,
-    load_pyplot,
-    save_figure,
-    style_axis,
-)
+from axonad.report.drawing import BLUE, GRAY, GREEN, ORANGE, RED, new_figure, save_figure, trim_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +31,6 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
 
     Dotted lines are the thresholds of the single parts, the dashed line is that of the sum.
     """
-    check_format(path)
     if not samples:
         raise InputError("samples.jsonl has no windows of these series")
     ordered = sorted(samples.values(), key=lambda s: (s["dataset"], s["series"]))
@@ -49,9 +38,8 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
     shown = [ordered[place] for place in places]  # spread evenly over the data sets
     columns = min(5, len(shown))
     lines = -(-len(shown) // columns)
-    figure, axes = load_pyplot().subplots(
-        lines, columns, squeeze=False, figsize=(2.9 * columns + 0.6, 2.8 * lines + 0.8),
-        layout="constrained",
+    figure, axes = new_figure(
+        path, lines, columns, squeeze=False, figsize=(2.9 * columns + 0.6, 2.8 * lines + 0.8),
     )  # fmt: skip
     seen: dict[str, Any] = {}
     for axis, sample in zip(axes.flat, shown, strict=False):
@@ -108,16 +96,13 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
 
     The event is from the series with the highest VUS-PR of d_q alone, where the idea works best.
     """
-    check_format(path)
     quality = {f.key: f.measures.get("VUS-PR d_q", math.nan) for f in findings}
     usable = [key for key in samples if "event" in samples[key] and key in quality]
     if not usable:
         raise InputError("no sampled series has an event after its first window")
     chosen = samples[max(usable, key=lambda key: (quality[key], key))]
     event = chosen["event"]
-    figure, (plane, time) = load_pyplot().subplots(
-        1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.25)
-    )
+    figure, (plane, time) = new_figure(path, 1, 2, figsize=(10.5, 4.4), width_ratios=(1, 1.25))
     steps = event["first"] + np.arange(len(event["d_q"]))
     phase = np.where(steps < event["start"], 0, np.where(steps < event["stop"], 1, 2))
     target, predicted = np.array(event["target"]), np.array(event["predicted"])
@@ -155,9 +140,8 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
 
 def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
     """Draw the gain of the sum against the ratio of tails, and the mean quality of every rule."""
-    check_format(path)
     found = gather(findings)
-    figure, (tails, means) = load_pyplot().subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    figure, (tails, means) = new_figure(path, 1, 2, figsize=(11, 4.2))
     for rule, color, marker in (("sum", BLUE, "o"), ("log", ORANGE, "^")):
         gain = found[f"VUS-PR {rule}"] - found.better_part("VUS-PR")
         tails.plot(
@@ -223,5 +207,5 @@ def _short(series: str) -> str:
 def _tidy(axis: Axes) -> None:
     axis.grid(color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    style_axis(axis, labelsize=7)
+    trim_axis(axis, labelsize=7)
     axis.tick_params(labelsize=7, which="minor")

@@ -13,7 +13,7 @@ from axonad.paper.published import Times, paper_runtime
 from axonad.paper.tables.runtime import our_times
 from axonad.paper.tables.scores import OURS
 from axonad.report.costs import explain
-from axonad.report.drawing import BLUE, ORANGE, check_format, load_pyplot, save_figure, style_axis
+from axonad.report.drawing import BLUE, ORANGE, new_figure, save_figure, trim_axis
 from axonad.report.results_grid import FloatArray, check_rows, describe
 
 if TYPE_CHECKING:
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 def draw_paper_runtime(path: Path, rows: Iterable[Row]) -> None:
     """Draw our seconds and milliseconds per window, and ratios to AxonAD beside the paper's."""
-    check_format(path)
     kept = check_rows(rows)
     ours = our_times(kept)
     names = list(ours)
-    figure, axes = load_pyplot().subplots(
-        1, 3, sharey=True, figsize=(11, 1.9 + 0.36 * len(names)), layout="constrained"
-    )
+    figure, axes = new_figure(path, 1, 3, sharey=True, figsize=(11, 1.9 + 0.36 * len(names)))
     y = np.arange(len(names))
     fit, score, milliseconds = np.array(list(ours.values())).T
     axes[0].barh(y, fit, color=BLUE, height=0.6, label="fit")
@@ -44,7 +41,7 @@ def draw_paper_runtime(path: Path, rows: Iterable[Row]) -> None:
     axes[0].set_yticks(y, names, fontsize=8)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
     for axis in axes:
-        style_axis(axis)
+        trim_axis(axis)
     figure.legend(loc="outside lower center", ncols=6, fontsize=8, frameon=False)
     figure.suptitle(f"Runtime. {describe(kept)}\n{' '.join(explain(kept)[1:])}", fontsize=9)
     save_figure(figure, path)

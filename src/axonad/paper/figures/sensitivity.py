@@ -11,14 +11,7 @@ import numpy as np
 from axonad.bench.row import Row
 from axonad.paper.published import paper_sensitivity
 from axonad.paper.tables.sensitivity import METRICS, SWEPT, Point, sensitivity_curves
-from axonad.report.drawing import (
-    MARKERS,
-    PALETTE,
-    check_format,
-    load_pyplot,
-    save_figure,
-    style_axis,
-)
+from axonad.report.drawing import MARKERS, PALETTE, new_figure, save_figure, trim_axis
 from axonad.report.results_grid import describe
 
 if TYPE_CHECKING:
@@ -27,12 +20,10 @@ if TYPE_CHECKING:
 
 def draw_sensitivity(path: Path, *, rows: Iterable[Row]) -> None:
     """Draw a panel per parameter: our means with a band of one deviation, the paper's dashed."""
-    check_format(path)
     rows = list(rows)
     panels = sensitivity_curves(rows)
-    figure, axes = load_pyplot().subplots(
-        1, len(panels), sharey=True, squeeze=False, figsize=(3.6 * len(panels), 3.6),
-        layout="constrained",
+    figure, axes = new_figure(
+        path, 1, len(panels), sharey=True, squeeze=False, figsize=(3.6 * len(panels), 3.6),
     )  # fmt: skip
     for axis, (parameter, curves) in zip(axes[0], panels.items(), strict=True):
         _draw_panel(axis, parameter, curves)
@@ -60,4 +51,4 @@ def _draw_panel(axis: Axes, parameter: str, curves: Mapping[str, list[Point]]) -
     axis.set_xticks(x)
     axis.set_xlabel(SWEPT[parameter], fontsize=9)
     axis.grid(color="#dddddd", linewidth=0.6)
-    style_axis(axis)
+    trim_axis(axis)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from axonad.bench.row import Row
 from axonad.data.faults import KINDS
 from axonad.paper.tables.split import VALIDATION, Stream, streams
-from axonad.report.drawing import PALETTE, check_format, load_pyplot, save_figure
+from axonad.report.drawing import PALETTE, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +19,9 @@ TRAIN, TEST = "#e5f0e0", "#f6e3e0"
 
 def draw_split(path: Path, rows: Iterable[Row]) -> None:
     """Draw the train, validation and test range of every stream, and its faults by kind."""
-    check_format(path)
     found = streams(rows)
-    figure, axes = load_pyplot().subplots(
-        len(found), 1, sharex=True, squeeze=False, figsize=(10, 1.0 + 0.85 * len(found)),
-        layout="constrained",
+    figure, axes = new_figure(
+        path, len(found), 1, sharex=True, squeeze=False, figsize=(10, 1.0 + 0.85 * len(found)),
     )  # fmt: skip
     for axis, stream in zip(axes[:, 0], found, strict=True):
         _draw_stream(axis, stream)

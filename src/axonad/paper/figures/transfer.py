@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from axonad.paper.transfer.check import Transfer
-from axonad.report.drawing import PALETTE, RED, check_format, load_pyplot, save_figure
+from axonad.report.drawing import PALETTE, RED, new_figure, save_figure
 
 
 def draw_transfer(path: Path, *, found: Transfer, among: str) -> None:
     """Draw both distances of every data set, sorted, with the target marked."""
-    check_format(path)
-    figure, axes = load_pyplot().subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    figure, axes = new_figure(path, 1, 2, figsize=(9, 3.6))
     measures = (
         ("Mahalanobis distance, leave one out", "mahalanobis", found.mahalanobis_percentile),
         ("distance to the nearest neighbour", "neighbour_distance", found.neighbour_percentile),

@@ -17,7 +17,7 @@ from axonad.paper.published import Spread, paper_scores
 from axonad.registry import list_detectors
 from axonad.report.quality import DETECTOR, PAPER_METRICS, PARTIAL, has_marks, note_gaps
 from axonad.report.results_grid import check_rows, collect, line_names
-from axonad.report.seeds import Runs, common_runs, seed_means
+from axonad.report.seeds import common_runs, runs_by_seed, seed_means
 from axonad.report.statistics import Summary, mean_difference, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
 
@@ -141,11 +141,8 @@ class _SeedSpread(NamedTuple):
 
 def _over_seeds(rows: Sequence[Row], label: str, protocol: str) -> _SeedSpread:
     """Return the number of seeds of a line and the deviation of its mean VUS-PR over them."""
-    runs: Runs = {}
-    for row in rows:
-        value = row.value("VUS-PR") if row.is_ok else None
-        if (row.label, row.protocol) == (label, protocol) and value is not None:
-            runs.setdefault(row.seed, {})[row.series] = value
+    line = [row for row in rows if (row.label, row.protocol) == (label, protocol)]
+    runs = runs_by_seed(line, metric="VUS-PR")
     named = [series for found in runs.values() for series in found]
     shared = len(set(named)) < len(named)
     kept = common_runs([runs]) if shared else {}

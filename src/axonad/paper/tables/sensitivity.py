@@ -11,7 +11,7 @@ from axonad.errors import InputError
 from axonad.paper.published import paper_sensitivity
 from axonad.report.quality import SERIES
 from axonad.report.results_grid import check_rows, describe
-from axonad.report.seeds import Runs, common_runs, seed_means
+from axonad.report.seeds import Runs, common_runs, runs_by_seed, seed_means
 from axonad.report.table import Cell, Column, Line, Table
 
 BASE = "base"
@@ -40,14 +40,11 @@ def sensitivity(rows: Iterable[Row], *, parameter: str, metric: str) -> list[Poi
     The rows labelled ``base`` and ``<parameter>-<value>`` belong to it. All points average the same
     runs: the seeds that every value has, and of those the series that every value has.
     """
-    found: dict[int, Runs] = {}
+    by_value: dict[int, list[Row]] = {}
     for row in check_rows(rows):
-        if row.label != BASE and not row.label.startswith(f"{parameter}-"):
-            continue
-        runs = found.setdefault(int(row.params[parameter]), {})
-        number = row.value(metric) if row.is_ok else None
-        if number is not None:
-            runs.setdefault(row.seed, {})[row.series] = number
+        if row.label == BASE or row.label.startswith(f"{parameter}-"):
+            by_value.setdefault(int(row.params[parameter]), []).append(row)
+    found = {value: runs_by_seed(same, metric=metric) for value, same in by_value.items()}
     kept = common_runs(list(found.values()))
     if len(found) < 2 or not kept:
         return []
