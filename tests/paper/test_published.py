@@ -14,10 +14,10 @@ import json
 import numpy as np
 import pytest
 import scipy.stats
+from axonad.report.wilcoxon import wilcoxon_p
 
 from axonad.report.comparisons import compare_published
 from axonad.report.statistics import compare
-from axonad.report.wilcoxon import wilcoxon_p
 from tests.report.rows import make_row
 
 PAIRWISE = {

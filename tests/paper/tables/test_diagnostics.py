@@ -10,8 +10,8 @@ from axonad.paper.diagnostics.finding import Finding
 from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.rules import RULES
 from axonad.paper.figures.diagnostics import draw_parts, draw_queries, draw_rules
-from axonad.paper.tables.series_measures import gather, interval
 from axonad.paper.tables.diagnostics import diagnostics_table, rules_table, series_table
+from axonad.paper.tables.series_measures import gather, interval
 from tests.report.rows import make_row
 
 
