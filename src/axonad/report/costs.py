@@ -30,6 +30,11 @@ class Runtime(NamedTuple):
     score: Summary
     milliseconds: float
 
+    @property
+    def total(self) -> float:
+        """Mean seconds to fit and score; NaN without a successful run."""
+        return self.fit.mean + self.score.mean
+
 
 def runtimes(rows: Iterable[Row]) -> dict[str, Runtime]:
     """Return the runtime of every line by name, over successful runs."""
@@ -52,6 +57,8 @@ def runtime_table(rows: Iterable[Row]) -> Table:
     """
     kept = check_rows(rows)
     found = runtimes(kept)
+    total = {name: time.total for name, time in found.items()}
+    ordered = sorted(total, key=lambda name: (math.isnan(total[name]), total[name], name))
     memory = {
         heading: peaks
         for heading, column in (("memory MB", "memory_mb"), ("device MB", "device_memory_mb"))
@@ -59,10 +66,11 @@ def runtime_table(rows: Iterable[Row]) -> Table:
     }
     lines: list[Line] = [
         (
-            name, time.fit.mean, time.score.mean, time.milliseconds,
-            *(peaks.get(name) for peaks in memory.values()), time.fit.series, time.fit.missing,
+            name, found[name].fit.mean, found[name].score.mean, found[name].milliseconds,
+            *(peaks.get(name) for peaks in memory.values()),
+            found[name].fit.series, found[name].fit.missing,
         )
-        for name, time in found.items()
+        for name in ordered
     ]  # fmt: skip
     return Table(
         title="Time and memory",
@@ -75,7 +83,7 @@ def runtime_table(rows: Iterable[Row]) -> Table:
             SERIES,
             MISSING,
         ),
-        rows=tuple(sorted(lines, key=_total_time)),
+        rows=tuple(lines),
         notes=(describe(kept), *explain(kept), *note_gaps([time.fit for time in found.values()])),
     )
 
@@ -119,12 +127,6 @@ def _peaks(rows: Sequence[Row], column: str) -> dict[str, float]:
             name = naming[row.label, row.protocol]
             found[name] = max(value, found.get(name, value))
     return found
-
-
-def _total_time(line: Line) -> tuple[bool, float, str]:
-    name, fit, score = line[:3]
-    total = float(fit) + float(score)  # type: ignore[arg-type]
-    return math.isnan(total), total, str(name)
 
 
 def explain(rows: Sequence[Row]) -> list[str]:

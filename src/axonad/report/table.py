@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -192,20 +192,18 @@ def _show(column: Column, cell: Cell) -> str:
         return DASH + cell.mark
     if isinstance(cell.value, str):
         return " ".join(cell.value.split()) + cell.mark
-    return _number(column, float(cell.value or 0), cell.extra) + cell.mark
-
-
-def _number(column: Column, value: float, extra: Sequence[float]) -> str:
+    value = float(cell.value or 0)
     if column.style == "count":
-        return f"{value:.0f}"
-    if column.style == "p":
-        return format_p(value)
-    text = _fixed(value, column.digits)
+        text = f"{value:.0f}"
+    elif column.style == "p":
+        text = format_p(value)
+    else:
+        text = _fixed(value, column.digits)
     if column.style == "signed" and value > 0:
-        return f"+{text}"
-    if column.style == "spread" and extra and not _is_missing(extra[0]):
-        return f"{text} ± {_fixed(extra[0], column.digits)}"
-    return text
+        text = f"+{text}"
+    if column.style == "spread" and cell.extra and not _is_missing(cell.extra[0]):
+        text += f" ± {_fixed(cell.extra[0], column.digits)}"
+    return text + cell.mark
 
 
 def format_p(p: float) -> str:

@@ -1,4 +1,7 @@
-"""Figures of the diagnostics: both score parts of windows, queries around an event, rules."""
+"""Figures of the diagnostics: both score parts of windows, queries around an event, rules.
+
+rz(x) is the robust z-score of x: distance to the training median in interquartile ranges.
+"""
 
 from __future__ import annotations
 
