@@ -34,7 +34,9 @@ def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: 
     for detector in dict.fromkeys([*(name for name, _ in published), *ours]):
         if (detector, metrics[0]) in published:
             theirs = [(published[detector, m], corrected[m][detector]) for m in metrics]
-            cells = [cell for pair, p_holm in theirs for cell in _cells(*astuple(pair), p_holm)]
+            cells = [
+                cell for pair, p_holm in theirs for cell in _cells(*astuple(pair), p_holm=p_holm)
+            ]
             lines.append((detector, "paper", *cells, TSB_AD.series))
         compared = [found[m].get(detector) for m in metrics]
         cells = [cell for c in compared for cell in _our_cells(c)]
@@ -84,11 +86,13 @@ def _columns(metric: str) -> list[Column]:
 def _our_cells(c: Comparison | None) -> list[Cell]:
     if c is None:
         return [Cell()] * len(_columns(""))
-    return _cells(c.win_rate, c.mean_delta, c.median_delta, c.p_value, c.low, c.high, c.p_holm)
+    return _cells(
+        c.win_rate, c.mean_delta, c.median_delta, c.p_value, c.low, c.high, p_holm=c.p_holm
+    )
 
 
 def _cells(
-    won: float, mean: float, median: float, p: float, low: float, high: float, p_holm: float
+    won: float, mean: float, median: float, p: float, low: float, high: float, *, p_holm: float
 ) -> list[Cell]:
     mark = "†" if p_holm >= SIGNIFICANT else ""
     return [Cell(won), Cell(mean), Cell(median), Cell(p, mark=mark), Cell(None, (low, high))]
