@@ -1,4 +1,4 @@
-"""The score beside its parts, and what a threshold raises."""
+"""The score beside its parts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import pytest
 
 from axonad.errors import InputError
-from axonad.report.alarms import alarm_table
 from axonad.report.combination import combination_table
 from tests.report.rows import make_row
 
@@ -52,16 +51,3 @@ def test_rows_without_parts_and_failures():
     assert cells(combination_table([*ROWS, failed]))["all"][2] == 4
     with pytest.raises(InputError, match="no row has the parts d_rec and d_q; AxonAD's rows have"):
         combination_table([make_row("PCA")])
-
-
-def test_alarms_are_means_over_series():
-    rows = [
-        make_row("A", "s0", 0.5, alarms={"events": 4, "found": 3, "false_alarms": 1, "share": 0.1}),
-        make_row("A", "s1", 0.5, alarms={"events": 2, "found": 0, "false_alarms": 0, "share": 0.0}),
-        make_row("B", "s0", 0.5, alarms={"events": 4, "found": 4, "false_alarms": 9, "share": 0.5}),
-    ]
-    first, second = alarm_table(rows).rows
-    assert first == ("B", 4, 4, 9, 0.5, 1)
-    assert second == ("A", 3, 1.5, 0.5, pytest.approx(0.05), 2)
-    with pytest.raises(InputError, match="no row says what its threshold would have raised"):
-        alarm_table([make_row()])

@@ -21,7 +21,8 @@ from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
-from axonad.report.figures import check_format, draw_scores
+from axonad.report.drawing import check_format
+from axonad.report.score_figure import draw_scores
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
 GAP = 25  # alarms at most this many steps apart are one event

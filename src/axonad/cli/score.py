@@ -25,7 +25,8 @@ from axonad.data.series import Series
 from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.registry import load
-from axonad.report.figures import check_format, draw_scores
+from axonad.report.drawing import check_format
+from axonad.report.score_figure import draw_scores
 from axonad.stream.chunks import EventList, TimedEvent, strongest_of
 
 LARGE = 2**30  # bytes of a file that is scored in chunks without being asked to

@@ -1,1 +1,1 @@
-"""Rows, scores and events → tables and figures a person looks at."""
+"""Tables, statistics and figures made from benchmark rows, scores and events."""

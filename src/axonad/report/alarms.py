@@ -1,15 +1,15 @@
-"""What a detector's own threshold, set without labels, would have raised."""
+"""Table of the alarms that each detector's own threshold, set without labels, would raise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
-from axonad.report.grid import Grid, check_rows, collect_with
-from axonad.report.statistics import summarise_grid
+from axonad.report.quality import DETECTOR, SERIES, best_first
+from axonad.report.results_grid import check_rows, collect_with, describe
+from axonad.report.statistics import Summary, summarise_grid
 from axonad.report.table import Column, Line, Table
-from axonad.report.tables import DETECTOR, SERIES, best_first
 
 COLUMNS = {
     "events": Column(heading="events", digits=2),
@@ -20,12 +20,15 @@ COLUMNS = {
 
 
 def alarm_table(rows: Iterable[Row]) -> Table:
-    """Return events, how many were found, false alarms and the share of alarmed steps: means."""
+    """Return means over series: events, events found, false alarms, share of steps alarmed."""
     kept = check_rows(rows)
     if not any(row.alarms for row in kept):
-        raise InputError("no row says what its threshold would have raised")
-    grids = {name: _grid(kept, name) for name in COLUMNS}
-    means = {name: summarise_grid(grid) for name, grid in grids.items()}
+        raise InputError("no row has alarms; only successful runs report them")
+
+    def summaries_of(name: str) -> list[Summary]:
+        return summarise_grid(collect_with(kept, value=lambda row: row.alarms.get(name)))
+
+    means = {name: summaries_of(name) for name in COLUMNS}
     found = means["found"]
     lines: list[Line] = [
         (found[i].name, *(summaries[i].mean for summaries in means.values()), found[i].series)
@@ -36,12 +39,8 @@ def alarm_table(rows: Iterable[Row]) -> Table:
         columns=(DETECTOR, *COLUMNS.values(), SERIES),
         rows=tuple(lines),
         notes=(
-            grids["found"].setting,
+            describe(kept),
             "The threshold comes from training scores alone. False alarms: runs of alarms that "
             "touch no event. Steps above: share of all steps scored.",
         ),
     )
-
-
-def _grid(rows: Sequence[Row], name: str) -> Grid:
-    return collect_with(rows, value=lambda row: row.alarms.get(name))

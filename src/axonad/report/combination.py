@@ -1,7 +1,7 @@
-"""The score against its parts, series by series: whether reconstruction plus surprise pays.
+"""The combined score against its two parts, series by series.
 
-Where a part alone is ahead of the other is known from labels only, so those lines say what the sum
-makes of such series, not what a user could choose.
+Only labels tell which part is better on a series, so the lines of those series describe how the
+sum does on them; they are no rule that a user could follow.
 """
 
 from __future__ import annotations
@@ -14,22 +14,19 @@ from numpy.typing import NDArray
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
-from axonad.report.grid import check_rows, collect
-from axonad.report.statistics import bootstrap_interval
+from axonad.report.quality import DETECTOR, SERIES
+from axonad.report.results_grid import FloatArray, check_rows, collect
+from axonad.report.statistics import bootstrap_interval, wilcoxon_p
 from axonad.report.table import Cell, Column, Line, Table
-from axonad.report.tables import DETECTOR, SERIES
-from axonad.report.wilcoxon import wilcoxon_p
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 PARTS = ("d_rec", "d_q")
-CLEAR = 0.01  # of VUS-PR: what differs by less is called level
+CLEAR = 0.01  # VUS-PR; smaller differences count as level
 
 
 def combination_table(rows: Iterable[Row]) -> Table:
-    """Return VUS-PR of the score and of both parts, and how often the score is ahead of them.
+    """Return VUS-PR of the score and of both parts, and how often the score beats them.
 
-    Lines are of all series, of those on which either part alone is ahead, and of each data set.
+    The lines are over all series, those on which d_rec or d_q is ahead, and each data set.
     """
     kept = [row for row in check_rows(rows) if not row.is_ok or set(PARTS) <= set(row.parts)]
     if not any(row.is_ok for row in kept):
@@ -39,9 +36,9 @@ def combination_table(rows: Iterable[Row]) -> Table:
     lines: list[Line] = []
     for i, name in enumerate(score.names):
         values = np.stack([score.values[i], rec.values[i], query.values[i]])
-        there = ~np.isnan(values).any(axis=0)
-        of = np.array(score.datasets)[there]
-        lines += [(name, *_line(*group)) for group in _groups(values[:, there], of)]
+        present = ~np.isnan(values).any(axis=0)
+        of = np.array(score.datasets)[present]
+        lines += [(name, *_line(*group)) for group in _groups(values[:, present], of)]
     return Table(
         title="VUS-PR of the score against its parts, series by series",
         columns=(
@@ -65,8 +62,8 @@ def combination_table(rows: Iterable[Row]) -> Table:
     )  # fmt: skip
 
 
-def _groups(values: Array, datasets: NDArray[np.str_]) -> Iterator[tuple[str, Array]]:
-    """Yield the series a line is of: all, where a part is ahead, every data set."""
+def _groups(values: FloatArray, datasets: NDArray[np.str_]) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the name of each line and the values of its series."""
     _, rec, query = values
     yield "all", values
     for name, ahead in (("d_rec ahead", rec >= query), ("d_q ahead", query > rec)):
@@ -77,7 +74,7 @@ def _groups(values: Array, datasets: NDArray[np.str_]) -> Iterator[tuple[str, Ar
         yield str(name), values[:, datasets == name]
 
 
-def _line(name: str, values: Array) -> Line:
+def _line(name: str, values: FloatArray) -> Line:
     score, rec, query = values
     better = np.maximum(rec, query)
     gain = score - rec

@@ -1,4 +1,4 @@
-"""Comparisons: every detector against one, and ours against what others published."""
+"""Comparison tables: every detector against one, two runs, and ours against published values."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ from numpy.typing import NDArray
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
-from axonad.report.grid import (
+from axonad.report.quality import DETECTOR, SERIES
+from axonad.report.results_grid import (
+    FloatArray,
     check_rows,
     check_same_content,
     collect,
     describe,
-    find_name,
     line_names,
 )
-from axonad.report.statistics import Comparison, compare, holm
+from axonad.report.statistics import RESAMPLES, Comparison, compare, holm
 from axonad.report.table import Cell, Column, Line, Table
-from axonad.report.tables import DETECTOR, SERIES
 
-FloatArray = NDArray[np.float64]
 SIGNIFICANT = 0.05
+LARGEST = 5  # series with the largest differences, named in a note
+PAIR_COLUMNS = (
+    *(Column(heading=heading, style="count") for heading in ("wins", "losses", "ties")),
+    Column(heading="mean difference", style="signed", digits=4),
+    Column(heading="95 % interval", style="interval", digits=4),
+    Column(heading="median difference", style="signed", digits=4),
+    Column(heading="Wilcoxon p", style="p"),
+    Column(heading="Holm p", style="p"),
+)
 
 
 def pairwise_table(
@@ -33,95 +41,81 @@ def pairwise_table(
     *,
     reference: str,
     metric: str = "VUS-PR",
-    seed: int = 0,
-    resamples: int = 10_000,
 ) -> Table:
-    """Return every detector paired with the reference, as in the paper's tables S3 and S4."""
+    """Return every detector paired with the reference, as in the paper's Tables S3 and S4."""
     rows = list(rows)
-    setting = collect(rows, metric=metric).setting
-    found = compare(rows, reference=reference, metric=metric, seed=seed, resamples=resamples)
+    found = compare(rows, reference=reference, metric=metric)
     name = found[0].reference
     lines: list[Line] = [
         (
-            c.baseline, c.win_rate, c.wins, c.losses, c.ties, c.mean_delta,
-            Cell(None, (c.low, c.high)), c.median_delta, c.p_value,
+            c.baseline, c.win_rate, *_pair_cells(c),
             Cell(c.p_holm, mark="†" if c.p_holm >= SIGNIFICANT else ""), c.series, c.left_out,
         )
         for c in found
     ]  # fmt: skip
-    counts = [Column(heading=h, style="count") for h in ("wins", "losses", "ties")]
     note = f"† not significant at {SIGNIFICANT} after Holm's correction over the table."
     return Table(
         title=f"{metric}: every detector against {name}",
         columns=(
-            DETECTOR, Column(heading="win rate"), *counts,
-            Column(heading="mean difference", style="signed", digits=4),
-            Column(heading="95 % interval", style="interval", digits=4),
-            Column(heading="median difference", style="signed", digits=4),
-            Column(heading="Wilcoxon p", style="p"), Column(heading="Holm p", style="p"),
-            SERIES, Column(heading="left out", style="count"),
+            DETECTOR, Column(heading="win rate"), *PAIR_COLUMNS, SERIES,
+            Column(heading="left out", style="count"),
         ),
         rows=tuple(lines),
         notes=(
-            setting,
+            collect(rows, metric=metric).setting,
             f"Differences are detector minus {name}: negative where {name} is better. Win rate: "
             "series won by the detector per series in common; ties are no wins.",
-            f"Interval: percentile bootstrap of the mean difference, {resamples} resamples, seed "
-            f"{seed}. Left out: series that one of the two lacks.",
+            f"Interval: percentile bootstrap of the mean difference, {RESAMPLES} resamples, seed "
+            "0. Left out: series that one of the two lacks.",
             *([note] if any(c.p_holm >= SIGNIFICANT for c in found) else []),
         ),
     )  # fmt: skip
 
 
 def runs_table(first: Iterable[Row], second: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
-    """Return the second run paired with the first, a line for each detector and protocol of both.
+    """Return the second run paired with the first, one line per detector and protocol of both.
 
-    Holm's correction is over the lines; a line with fewer than two series in common has none.
+    Holm's correction is over the lines. Lines with fewer than two series in common are dashes.
     """
     runs = {"first run": check_rows(first), "second run": check_rows(second)}
-    check_same_content([row for rows in runs.values() for row in rows])
-    lines, found = line_names(runs["first run"]), {}
-    common = sorted(set(lines) & set(line_names(runs["second run"])))
+    every = [row for rows in runs.values() for row in rows]
+    check_same_content(every)
+    common = sorted(set.intersection(*(set(line_names(rows)) for rows in runs.values())))
     if not common:
         raise InputError("the two runs have no detector and protocol in common")
-    for label, protocol in common:
+    found: dict[tuple[str, str], Comparison] = {}
+    for line in common:
         both = [
-            replace(row, key=f"{row.key}-{which}", label=which, suite="both")
-            for which, rows in runs.items()
+            replace(row, key=f"{row.key}-{run}", label=run, suite="both")
+            for run, rows in runs.items()
             for row in rows
-            if (row.label, row.protocol) == (label, protocol)
+            if (row.label, row.protocol) == line
         ]
-        with suppress(InputError):  # too few series in common: a line of dashes
-            found[label, protocol] = compare(both, reference="first run", metric=metric)[0]
-    corrected = holm([c.p_value for c in found.values()])
-    holms = dict(zip(found, corrected, strict=True))
-    rows = [_runs_line(f"{a} ({b})", found.get((a, b)), holms.get((a, b))) for a, b in common]
-    counts = [Column(heading=h, style="count") for h in ("wins", "losses", "ties")]
+        with suppress(InputError):  # fewer than two series in common
+            found[line] = compare(both, reference="first run", metric=metric)[0]
+    corrected = dict(zip(found, holm([c.p_value for c in found.values()]), strict=True))
+    lines: list[Line] = []
+    for line in common:
+        cells: Line = (None,) * (len(PAIR_COLUMNS) + 1)
+        if line in found:
+            cells = (*_pair_cells(found[line]), corrected[line], found[line].series)
+        lines.append((f"{line[0]} ({line[1]})", *cells))
     return Table(
         title=f"{metric}: the second run against the first",
-        columns=(
-            DETECTOR, *counts,
-            Column(heading="mean difference", style="signed", digits=4),
-            Column(heading="95 % interval", style="interval", digits=4),
-            Column(heading="median difference", style="signed", digits=4),
-            Column(heading="Wilcoxon p", style="p"), Column(heading="Holm p", style="p"), SERIES,
-        ),
-        rows=tuple(rows),
+        columns=(DETECTOR, *PAIR_COLUMNS, SERIES),
+        rows=tuple(lines),
         notes=(
-            describe([row for part in runs.values() for row in part]),
+            describe(every),
             "Differences are second minus first; wins are the second run's. Holm's correction is "
             "over the table.",
         ),
-    )  # fmt: skip
+    )
 
 
-def _runs_line(name: str, c: Comparison | None, p_holm: float | None) -> Line:
-    if c is None:
-        return (name, *[None] * 9)
-    return (
-        name, c.wins, c.losses, c.ties, c.mean_delta, Cell(None, (c.low, c.high)),
-        c.median_delta, c.p_value, p_holm, c.series,
-    )  # fmt: skip
+def _pair_cells(c: Comparison) -> Line:
+    """Return the cells of ``PAIR_COLUMNS`` but the last."""
+    interval = Cell(None, (c.low, c.high))
+    return c.wins, c.losses, c.ties, c.mean_delta, interval, c.median_delta, c.p_value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,7 +126,6 @@ class Published:
     """
 
     detector: str
-    metric: str
     series: tuple[str, ...]
     datasets: tuple[str, ...]
     ours: FloatArray
@@ -148,24 +141,19 @@ class Published:
 
 
 def compare_published(
-    rows: Iterable[Row],
-    *,
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
+    rows: Iterable[Row], *, published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> Published:
-    """Return a detector's values beside published ones, by name of the series.
-
-    ``detector`` may be left out where the rows are of one alone.
-    """
+    """Return the values of one detector beside published ones, matched by name of the series."""
     grid = collect(rows, metric=metric)
-    if detector is None and len(grid.names) > 1:
-        raise InputError(f"rows are of {', '.join(grid.names)}; say which detector to compare")
-    name = grid.names[0] if detector is None else find_name(detector, grid.names)
+    if len(grid.names) > 1:
+        raise InputError(
+            f"rows are of {', '.join(grid.names)}; choose one detector and protocol "
+            "(--detectors, --protocol)"
+        )
     bad = [series for series, value in published.items() if not math.isfinite(value)]
     if bad:
         raise InputError(f"published values must be finite; that of {bad[0]} is not")
-    values = grid.of(name)
+    (values,) = grid.values
     ours = {s: i for i, s in enumerate(grid.series) if not math.isnan(values[i])}
     both = [i for series, i in ours.items() if series in published]
     if not both:
@@ -174,8 +162,7 @@ def compare_published(
             f"{grid.series[0]!r} is ours"
         )
     return Published(
-        detector=name,
-        metric=metric,
+        detector=grid.names[0],
         series=tuple(grid.series[i] for i in both),
         datasets=tuple(grid.datasets[i] for i in both),
         ours=values[both],
@@ -187,25 +174,18 @@ def compare_published(
 
 
 def comparison_table(
-    rows: Iterable[Row],
-    *,
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
-    largest: int = 5,
+    rows: Iterable[Row], *, published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> Table:
     """Return ours beside published: over all series, and per data set.
 
     The notes name the series with the largest differences.
     """
-    found = compare_published(rows, published=published, detector=detector, metric=metric)
+    found = compare_published(rows, published=published, metric=metric)
     of = np.array(found.datasets)
-    names = sorted(set(found.datasets))
-    lines = [_line("all series", found, np.ones(len(of), dtype=bool))]
-    lines += [_line(name, found, of == name) for name in names]
-    far = [
-        f"{found.series[i]} ({found.differences[i]:+.3f})" for i in _largest_first(found)[:largest]
-    ]
+    lines = [_published_line("all series", found, np.ones(len(of), dtype=bool))]
+    lines += [_published_line(name, found, of == name) for name in sorted(set(found.datasets))]
+    by_size = sorted(zip(-np.abs(found.differences), found.series, found.differences, strict=True))
+    far = [f"{series} ({difference:+.3f})" for _, series, difference in by_size[:LARGEST]]
     return Table(
         title=f"{metric} of {found.detector}: ours and published",
         columns=(
@@ -215,39 +195,16 @@ def comparison_table(
             Column(heading="median |difference|"), Column(heading="largest |difference|"),
         ),
         rows=tuple(lines),
-        notes=(found.setting, _coverage(found), f"Largest differences: {', '.join(far)}."),
-    )  # fmt: skip
-
-
-def comparison_series_table(
-    rows: Iterable[Row],
-    *,
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
-) -> Table:
-    """Return ours beside published for every series, the largest difference first."""
-    found = compare_published(rows, published=published, detector=detector, metric=metric)
-    lines: list[Line] = [
-        (
-            found.series[i], found.datasets[i], float(found.ours[i]), float(found.published[i]),
-            float(found.differences[i]),
-        )
-        for i in _largest_first(found)
-    ]  # fmt: skip
-    return Table(
-        title=f"{metric} of {found.detector} per series: ours and published",
-        columns=(
-            Column(heading="series", style="text"), Column(heading="data set", style="text"),
-            Column(heading="ours"), Column(heading="published"),
-            Column(heading="difference", style="signed"),
+        notes=(
+            found.setting,
+            f"{len(found.series)} series compared; {found.missing} published ones without a value "
+            f"of ours, {found.unpublished} of ours without a published one.",
+            f"Largest differences: {', '.join(far)}.",
         ),
-        rows=tuple(lines),
-        notes=(found.setting, _coverage(found)),
     )  # fmt: skip
 
 
-def _line(name: str, found: Published, chosen: NDArray[np.bool_]) -> Line:
+def _published_line(name: str, found: Published, chosen: NDArray[np.bool_]) -> Line:
     difference = found.differences[chosen]
     far = np.abs(difference)
     return (
@@ -255,15 +212,3 @@ def _line(name: str, found: Published, chosen: NDArray[np.bool_]) -> Line:
         float(found.published[chosen].mean()), float(difference.mean()), float(far.mean()),
         float(np.median(far)), float(far.max()),
     )  # fmt: skip
-
-
-def _largest_first(found: Published) -> list[int]:
-    far = np.abs(found.differences)
-    return sorted(range(far.size), key=lambda i: (-far[i], found.series[i]))
-
-
-def _coverage(found: Published) -> str:
-    return (
-        f"{len(found.series)} series compared; {found.missing} published ones without a value of "
-        f"ours, {found.unpublished} of ours without a published one."
-    )

@@ -1,4 +1,4 @@
-"""Tables of cost: time, memory, and the runs that failed."""
+"""Tables of runtime, memory and failed runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.report.grid import (
+from axonad.report.quality import DETECTOR, MISSING, SERIES, note_gaps
+from axonad.report.results_grid import (
     FloatArray,
     Grid,
     check_rows,
@@ -20,19 +21,23 @@ from axonad.report.grid import (
 )
 from axonad.report.statistics import Summary, summarise_grid
 from axonad.report.table import Column, Line, Table
-from axonad.report.tables import DETECTOR, MISSING, SERIES, note_gaps
 
 
 class Runtime(NamedTuple):
-    """Mean seconds per series to fit and to score, and milliseconds per step that was scored."""
+    """Mean seconds per series to fit and to score, and milliseconds per scored step."""
 
     fit: Summary
     score: Summary
     milliseconds: float
 
+    @property
+    def total(self) -> float:
+        """Mean seconds to fit and score; NaN without a successful run."""
+        return self.fit.mean + self.score.mean
+
 
 def runtimes(rows: Iterable[Row]) -> dict[str, Runtime]:
-    """Return the time every line took, by name. Only runs that finished count."""
+    """Return the runtime of every line by name, over successful runs."""
     kept = check_rows(rows)
     fit, score = collect(kept, metric="fit_seconds"), collect(kept, metric="score_seconds")
     per_step = _milliseconds(score, collect_with(kept, value=_scored))
@@ -41,17 +46,19 @@ def runtimes(rows: Iterable[Row]) -> dict[str, Runtime]:
 
 
 def _scored(row: Row) -> float | None:
-    """Return the number of steps that were scored: of a generated stream, its second half."""
+    """Return the number of scored steps; of a generated stream only the second half is scored."""
     return None if row.steps is None else float(row.steps - (row.scored_from or 0))
 
 
 def runtime_table(rows: Iterable[Row]) -> Table:
     """Return mean fit and score seconds, milliseconds per scored step and peak memory.
 
-    The fastest to fit and score comes first. Only runs that finished count.
+    Only successful runs count. The smallest sum of fit and score time comes first.
     """
     kept = check_rows(rows)
     found = runtimes(kept)
+    total = {name: time.total for name, time in found.items()}
+    ordered = sorted(total, key=lambda name: (math.isnan(total[name]), total[name], name))
     memory = {
         heading: peaks
         for heading, column in (("memory MB", "memory_mb"), ("device MB", "device_memory_mb"))
@@ -59,10 +66,11 @@ def runtime_table(rows: Iterable[Row]) -> Table:
     }
     lines: list[Line] = [
         (
-            name, time.fit.mean, time.score.mean, time.milliseconds,
-            *(peaks.get(name) for peaks in memory.values()), time.fit.series, time.fit.missing,
+            name, found[name].fit.mean, found[name].score.mean, found[name].milliseconds,
+            *(peaks.get(name) for peaks in memory.values()),
+            found[name].fit.series, found[name].fit.missing,
         )
-        for name, time in found.items()
+        for name in ordered
     ]  # fmt: skip
     return Table(
         title="Time and memory",
@@ -75,13 +83,13 @@ def runtime_table(rows: Iterable[Row]) -> Table:
             SERIES,
             MISSING,
         ),
-        rows=tuple(sorted(lines, key=_total_time)),
+        rows=tuple(lines),
         notes=(describe(kept), *explain(kept), *note_gaps([time.fit for time in found.values()])),
     )
 
 
 def failure_table(rows: Iterable[Row]) -> Table:
-    """Return the runs that failed and why; a table without rows where none did."""
+    """Return the failed runs and why they failed; a table without rows if there are none."""
     kept = check_rows(rows)
     naming = line_names(kept)
     failed = [
@@ -89,12 +97,11 @@ def failure_table(rows: Iterable[Row]) -> Table:
         for r in kept
         if not r.is_ok
     ]
-    headings = ("detector", "data set", "series", "seed", "status", "reason")
     return Table(
         title="Runs that failed",
         columns=tuple(
             Column(heading=heading, style="count" if heading == "seed" else "text")
-            for heading in headings
+            for heading in ("detector", "data set", "series", "seed", "status", "reason")
         ),
         rows=tuple(sorted(failed)),
         notes=(describe(kept), f"{len(failed)} of {len(kept)} runs failed."),
@@ -102,7 +109,7 @@ def failure_table(rows: Iterable[Row]) -> Table:
 
 
 def _milliseconds(score: Grid, steps: Grid) -> FloatArray:
-    """Return, per line, all scoring time over all steps scored."""
+    """Return, per line, total scoring time over total steps scored."""
     both = ~np.isnan(score.values) & ~np.isnan(steps.values)
     spent = 1000 * np.where(both, score.values, 0).sum(axis=1)
     total = np.where(both, steps.values, 0).sum(axis=1)
@@ -122,27 +129,15 @@ def _peaks(rows: Sequence[Row], column: str) -> dict[str, float]:
     return found
 
 
-def _total_time(line: Line) -> tuple[bool, float, str]:
-    name, fit, score = line[:3]
-    total = float(fit) + float(score)  # type: ignore[arg-type]
-    return math.isnan(total), total, str(name)
-
-
 def explain(rows: Sequence[Row]) -> list[str]:
-    """Say what the numbers are and where they were taken: machines do not compare."""
-    places = sorted(
-        {
-            f"{row.device or 'unknown device'} (threads: {row.threads or 'unknown'})"
-            for row in rows
-            if row.is_ok
-        }
-    )
+    """Return notes on what the times mean and on which devices they were measured."""
+    ran = {(row.device, row.threads) for row in rows if row.is_ok}
+    places = sorted(f"{d or 'unknown device'} (threads: {n or 'unknown'})" for d, n in ran)
     notes = [
         "Means over series, peaks of memory; ms per step: all scoring time over all steps scored."
     ]
     if places:
-        notes.append(f"Run on {'; '.join(places)}.")
-    known = [{getattr(row, name) for row in rows if row.is_ok} for name in ("device", "threads")]
-    if any(len(values - {None, ""}) > 1 for values in known):
+        notes.append(f"Run on {'; '.join(dict.fromkeys(places))}.")
+    if any(len(set(known) - {None, ""}) > 1 for known in zip(*ran, strict=True)):
         notes.append("Times of different devices or thread counts do not compare.")
     return notes

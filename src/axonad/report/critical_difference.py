@@ -1,36 +1,32 @@
-"""The critical-difference diagram: average ranks on a line, chance differences under a bar."""
+"""The critical-difference diagram: average ranks on an axis, insignificant differences barred."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.report.figures import check_format, load_pyplot, save_figure
-from axonad.report.ranks import Ranking, rank_detectors
+from axonad.report.drawing import new_figure, save_figure
+from axonad.report.ranks import ALPHA, Ranking, rank_detectors
 from axonad.report.table import format_p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LANE, _ROW = 0.16, 0.25  # inches between two bars, between two names
+_LANE, _ROW = 0.16, 0.25  # inches between bars, inches between names
 
 
-def draw_critical_difference(
-    path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR", alpha: float = 0.05
-) -> None:
-    """Draw average ranks; detectors under one bar do not differ (Nemenyi at ``alpha``)."""
-    check_format(path)
-    ranking = rank_detectors(rows, metric=metric, alpha=alpha)
-    plt = load_pyplot()
+def draw_critical_difference(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> None:
+    """Draw average ranks; detectors under one bar do not differ (Nemenyi at 5 %)."""
+    ranking = rank_detectors(rows, metric=metric)
     bars = _lanes(ranking)
     depth = _LANE * (1 + max((lane for lane, _, _ in bars), default=0))
     left = (len(ranking.names) + 1) // 2
     height = 0.75 + depth + _ROW * (left + 0.5)
-    figure, axis = plt.subplots(figsize=(10, height + 0.7), layout="constrained")
+    figure, axis = new_figure(path, figsize=(10, height + 0.7))
     axis.set_ylim(-height + 0.75, 0.75)  # one unit is about one inch
     axis.axis("off")
     _draw_scale(axis, ranking)
@@ -49,7 +45,7 @@ def draw_critical_difference(
 
 
 def _lanes(ranking: Ranking) -> list[tuple[int, float, float]]:
-    """Return (lane, first rank, last rank) of every bar; bars in a lane do not touch."""
+    """Return (lane, first rank, last rank) of every bar, such that bars in a lane do not touch."""
     rank = dict(zip(ranking.names, ranking.ranks, strict=True))
     gap = 0.02 * len(ranking.names) + 0.15
     ends: list[float] = []
@@ -64,12 +60,11 @@ def _lanes(ranking: Ranking) -> list[tuple[int, float, float]]:
 
 def _draw_scale(axis: Axes, ranking: Ranking) -> None:
     k = len(ranking.names)
-    margin = 0.34 * (k - 1)  # room for names on both sides
+    margin = 0.34 * (k - 1)  # space for the names on both sides
     axis.set_xlim(1 - margin, k + margin)
     axis.plot([1, k], [0, 0], color="black", linewidth=1)
     step = max(1, round((k - 1) / 10))
-    ticks: Sequence[int] = range(1, k + 1, step)
-    for tick in ticks:
+    for tick in range(1, k + 1, step):
         axis.plot([tick, tick], [0, 0.06], color="black", linewidth=1)
         axis.text(tick, 0.09, str(tick), ha="center", va="bottom", fontsize=8)
     width = ranking.critical_difference
@@ -77,7 +72,7 @@ def _draw_scale(axis: Axes, ranking: Ranking) -> None:
     axis.plot([1, 1 + width], [y, y], color="black", linewidth=1.5)
     for end in (1, 1 + width):
         axis.plot([end, end], [y - 0.05, y + 0.05], color="black", linewidth=1.5)
-    text = f"critical difference {width:.2f} (alpha {ranking.alpha:g})"
+    text = f"critical difference {width:.2f} (alpha {ALPHA:g})"
     axis.text(1 + width + 0.01 * k, y, text, ha="left", va="center", fontsize=8)
 
 

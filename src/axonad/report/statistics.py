@@ -1,36 +1,46 @@
-"""Statistics of rows: means over series and data sets, paired comparisons, Holm's correction.
+"""Statistics of benchmark rows: means over series and data sets, paired comparisons, Holm.
 
-All are pure functions of rows. A gap is left out and counted; nothing is filled in. Higher is
-better for every metric compared here.
+All functions are pure. A missing value is left out and counted, never filled in. Higher is better
+for every metric compared here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from axonad.bench.row import Row
-from axonad.errors import ConfigError, InputError
-from axonad.report.grid import Grid, collect, find_name
-from axonad.report.wilcoxon import wilcoxon_p
+from axonad.errors import ConfigError, InputError, MissingDependencyError
+from axonad.report.results_grid import FloatArray, Grid, collect, find_name
 
-FloatArray = NDArray[np.float64]
 OVER = ("series", "datasets")
-_BATCH = 1_000_000  # numbers drawn at once: bounds the memory of the bootstrap
+RESAMPLES = 10_000
+_BATCH = 1_000_000  # values drawn at once, to bound the memory of the bootstrap
+
+
+def load_scipy_stats() -> Any:
+    """Return ``scipy.stats``; imported on first use, with a hint how to install it."""
+    try:
+        return import_module("scipy.stats")
+    except ImportError:
+        raise MissingDependencyError(
+            "tests and intervals need scipy; install it with: pip install 'axonad[bench]'"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """Mean and sample standard deviation of a line, and how much of it is missing.
 
-    ``series`` is the number of series with a value, ``datasets`` the number of data sets they
-    belong to, ``missing`` the number of series other lines were run on and this one has no value
-    for, ``failed`` the number of its runs that failed. Without a value the mean is NaN; with
-    fewer than two, the deviation is.
+    ``series`` counts the series with a value and ``datasets`` the data sets they belong to.
+    ``missing`` counts the series that only other lines have a value for, ``failed`` the failed
+    runs. The mean of no value is NaN, and so is the deviation of fewer than two.
     """
 
     name: str
@@ -45,10 +55,10 @@ class Summary:
 def summarise(
     rows: Iterable[Row], *, metric: str = "VUS-PR", over: str = "series"
 ) -> list[Summary]:
-    """Return a summary of every line, by name.
+    """Return a summary of every line, ordered by name.
 
-    ``over="series"`` gives every series the same weight, ``over="datasets"`` every data set: the
-    mean (and deviation) of the means of the data sets.
+    ``over="series"`` weights all series equally; ``over="datasets"`` weights all data sets equally,
+    by taking mean and deviation of the means of the data sets.
     """
     return summarise_grid(collect(rows, metric=metric), over=over)
 
@@ -59,17 +69,17 @@ def summarise_grid(grid: Grid, *, over: str = "series") -> list[Summary]:
         raise ConfigError(f"over must be one of {', '.join(OVER)}, got {over!r}")
     result = []
     for name, values, failed in zip(grid.names, grid.values, grid.failed, strict=True):
-        there = ~np.isnan(values)
+        present = ~np.isnan(values)
         means = dataset_means(values, datasets=grid.datasets)
-        sample = values[there] if over == "series" else np.array(list(means.values()))
+        sample = values[present] if over == "series" else np.array(list(means.values()))
         result.append(
             Summary(
                 name=name,
                 mean=float(sample.mean()) if sample.size else math.nan,
                 std=float(sample.std(ddof=1)) if sample.size > 1 else math.nan,
-                series=int(there.sum()),
+                series=int(present.sum()),
                 datasets=len(means),
-                missing=int((~there).sum()),
+                missing=int((~present).sum()),
                 failed=failed,
             )
         )
@@ -77,63 +87,35 @@ def summarise_grid(grid: Grid, *, over: str = "series") -> list[Summary]:
 
 
 def dataset_means(values: FloatArray, *, datasets: Sequence[str]) -> dict[str, float]:
-    """Return the mean of every data set that has a value, by name of the data set."""
+    """Return the mean of every data set that has a value, by its name."""
     of = np.array(datasets)
-    there = ~np.isnan(values)
-    return {str(d): float(values[there & (of == d)].mean()) for d in np.unique(of[there])}
+    present = ~np.isnan(values)
+    return {str(d): float(values[present & (of == d)].mean()) for d in np.unique(of[present])}
 
 
 def mean_difference(grid: Grid, name: str, reference: str) -> float:
     """Return a line's mean difference to the reference on the series both have, or NaN."""
     if name not in grid.names or reference not in grid.names:
         return math.nan
-    deltas = _pair(grid, name, reference).deltas
+    deltas = _deltas(grid, name, reference)
     return float(deltas.mean()) if deltas.size else math.nan
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Pair:
-    """Two lines on the series both have; ``left_out`` counts the series one of them lacks."""
-
-    baseline: str
-    reference: str
-    series: tuple[str, ...]
-    baseline_values: FloatArray
-    reference_values: FloatArray
-    left_out: int
-
-    @property
-    def deltas(self) -> FloatArray:
-        """Baseline minus reference, per series: negative where the reference is better."""
-        return self.baseline_values - self.reference_values
-
-
-def pair(rows: Iterable[Row], *, baseline: str, reference: str, metric: str = "VUS-PR") -> Pair:
-    """Return two lines side by side on the series that both have a value for."""
-    return _pair(collect(rows, metric=metric), baseline, reference)
-
-
-def _pair(grid: Grid, baseline: str, reference: str) -> Pair:
-    ours, theirs = grid.of(baseline), grid.of(reference)
-    both = ~np.isnan(ours) & ~np.isnan(theirs)
-    return Pair(
-        baseline=find_name(baseline, grid.names),
-        reference=find_name(reference, grid.names),
-        series=tuple(np.array(grid.series, dtype=object)[both]),
-        baseline_values=ours[both],
-        reference_values=theirs[both],
-        left_out=int((~both).sum()),
-    )
+def _deltas(grid: Grid, name: str, reference: str) -> FloatArray:
+    """Return the differences to the reference on the series that both have a value for."""
+    deltas = grid.of(name) - grid.of(reference)
+    return deltas[~np.isnan(deltas)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A baseline against the reference, as in the paper's tables S3 and S4.
+    """A baseline against the reference, as in the paper's Tables S3 and S4.
 
-    ``wins`` are series on which the baseline is strictly better, ``losses`` those on which the
-    reference is; ties are neither. Deltas are baseline minus reference. ``p_value`` is Wilcoxon's,
-    ``p_holm`` the same after Holm's correction over all baselines, ``low`` and ``high`` bound the
-    mean delta (95 %, percentile bootstrap). With fewer than two series in common all are NaN.
+    ``wins`` counts the series on which the baseline is strictly better, ``losses`` those on which
+    the reference is, ``left_out`` those that one of the two lacks. Deltas are baseline minus
+    reference. ``p_value`` is Wilcoxon's, ``p_holm`` the same after Holm's correction over all
+    baselines; ``low`` and ``high`` bound the mean delta (95 %, percentile bootstrap). With fewer
+    than two series in common all of these are NaN.
     """
 
     baseline: str
@@ -152,52 +134,44 @@ class Comparison:
 
     @property
     def win_rate(self) -> float:
-        """The baseline's wins per series; a tie is no win, so two rates need not add up to 1."""
+        """The baseline's wins per series; ties count for neither side."""
         return self.wins / self.series if self.series else math.nan
 
 
-def compare(
-    rows: Iterable[Row],
-    *,
-    reference: str,
-    metric: str = "VUS-PR",
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> list[Comparison]:
+def compare(rows: Iterable[Row], *, reference: str, metric: str = "VUS-PR") -> list[Comparison]:
     """Return every other line compared with the reference, the strongest first."""
     grid = collect(rows, metric=metric)
     reference = find_name(reference, grid.names)
     others = [name for name in grid.names if name != reference]
     if not others:
         raise InputError(f"there is nothing to compare {reference} with; it is the only detector")
-    found = [_compare(_pair(grid, name, reference), seed, resamples) for name in others]
+    found = [_compare(grid, name, reference) for name in others]
     tested = [c for c in found if not math.isnan(c.p_value)]
     if not tested:
         raise InputError(
             f"a paired comparison needs 2 series or more that {reference} and another detector "
             f"both finished, got {max(c.series for c in found)}"
         )
-    corrected = dict(
-        zip((c.baseline for c in tested), holm([c.p_value for c in tested]), strict=True)
-    )
-    found = [replace(c, p_holm=corrected.get(c.baseline, math.nan)) for c in found]
+    corrected = holm([c.p_value for c in tested])
+    by_name = {c.baseline: p for c, p in zip(tested, corrected, strict=True)}
+    found = [replace(c, p_holm=by_name.get(c.baseline, math.nan)) for c in found]
     return sorted(found, key=lambda c: (math.isnan(c.mean_delta), -c.mean_delta, c.baseline))
 
 
-def _compare(both: Pair, seed: int, resamples: int) -> Comparison:
-    deltas = both.deltas
+def _compare(grid: Grid, baseline: str, reference: str) -> Comparison:
+    deltas = _deltas(grid, baseline, reference)
     counted = Comparison(
-        baseline=both.baseline,
-        reference=both.reference,
+        baseline=baseline,
+        reference=reference,
         series=deltas.size,
-        left_out=both.left_out,
+        left_out=len(grid.series) - deltas.size,
         wins=int((deltas > 0).sum()),
         losses=int((deltas < 0).sum()),
         ties=int((deltas == 0).sum()),
     )
     if deltas.size < 2:
         return counted
-    low, high = bootstrap_interval(deltas, seed=seed, resamples=resamples)
+    low, high = bootstrap_interval(deltas)
     return replace(
         counted,
         mean_delta=float(deltas.mean()),
@@ -208,31 +182,33 @@ def _compare(both: Pair, seed: int, resamples: int) -> Comparison:
     )
 
 
+def wilcoxon_p(differences: ArrayLike) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 if all differences are zero.
+
+    Zeros are dropped and ties share their mean rank, as scipy does by default.
+    """
+    given = np.asarray(differences, dtype=np.float64).ravel()
+    if not given.size or not np.isfinite(given).all():
+        raise InputError("a Wilcoxon test needs at least one difference, all of them finite")
+    return float(load_scipy_stats().wilcoxon(given).pvalue) if given.any() else 1.0
+
+
 def bootstrap_interval(
-    values: ArrayLike, *, seed: int = 0, resamples: int = 10_000, level: float = 0.95
+    values: ArrayLike, *, statistic: Callable[..., Any] = np.mean, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the mean."""
+    """Return the 95 % percentile bootstrap interval of a statistic, by default the mean."""
     sample = np.asarray(values, dtype=np.float64).ravel()
     if sample.size < 2:
         raise InputError(f"a bootstrap needs 2 values or more, got {sample.size}")
-    if not 0 < level < 1 or resamples < 1:
-        raise ConfigError(
-            f"level must lie in (0, 1) and resamples be positive, got {level} and {resamples}"
-        )
-    rng = np.random.default_rng(seed)
-    batch = max(1, _BATCH // sample.size)
-    means = np.concatenate(
-        [
-            sample[rng.integers(sample.size, size=(min(batch, resamples - k), sample.size))].mean(1)
-            for k in range(0, resamples, batch)
-        ]
-    )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    found = load_scipy_stats().bootstrap(
+        (sample,), statistic, n_resamples=resamples, batch=max(1, _BATCH // sample.size),
+        vectorized=True, method="percentile", rng=np.random.default_rng(0),
+    )  # fmt: skip
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for being many, by Holm's step-down rule, in the order given.
+    """Return p-values corrected for multiple tests by Holm's step-down rule, in the given order.
 
     >>> [round(p, 4) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]

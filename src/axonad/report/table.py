@@ -1,7 +1,7 @@
-"""One table: numbers with a title, headings and notes, written as text, Markdown, LaTeX or CSV.
+"""A table of numbers with title, headings and notes, rendered as text, Markdown, LaTeX or CSV.
 
-Cells hold numbers, not text: how many digits are shown is the column's business, and CSV gives
-them in full. What is missing is a dash, in CSV an empty field.
+Cells hold numbers, not text; the column decides how many digits are shown, and CSV has all of them.
+A missing value is a dash, in CSV an empty field.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 Style = Literal["text", "count", "number", "signed", "p", "spread", "interval"]
@@ -28,10 +28,10 @@ _LATEX = {
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A heading and how its numbers look.
+    """A heading and the number format of its cells.
 
     ``style`` is ``"spread"`` for mean ± deviation, ``"interval"`` for [low, high], ``"p"`` for
-    p-values. ``best`` says which end to print bold: ``"max"``, ``"min"`` or neither.
+    p-values. ``best`` says whether the ``"max"``, the ``"min"`` or no value is printed bold.
     """
 
     heading: str
@@ -42,9 +42,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value; its deviation or interval, if the column has such; a mark that a note explains.
+    """A value, its deviation or interval if the column shows one, and a mark explained in a note.
 
-    One that is not ``ranked`` is never the best of its column.
+    A cell that is not ``ranked`` is never the best of its column.
     """
 
     value: Value = None
@@ -60,7 +60,7 @@ Line = tuple[Cell | Value, ...]
 class Table:
     """Rows of cells under headings, with a title and notes.
 
-    ``among`` is the heading of a column: the best is found among the rows that are alike in it.
+    ``among`` is the heading of a column; rows with the same value in it compete for the best.
 
     >>> table = Table(
     ...     title="Scores",
@@ -77,7 +77,7 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Line, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     among: str = ""
 
     def headings(self) -> list[str]:
@@ -85,9 +85,9 @@ class Table:
         return [column.heading for column in self.columns]
 
     def text_rows(self) -> list[list[str]]:
-        """Return every row as it is shown, without emphasis: what a terminal table needs."""
+        """Return every row as it is shown, without bold or underline."""
         return [
-            [show(column, cell) for column, cell in zip(self.columns, row, strict=True)]
+            [_show(column, cell) for column, cell in zip(self.columns, row, strict=True)]
             for row in self._cells()
         ]
 
@@ -105,7 +105,7 @@ class Table:
         return "\n".join([self.title, *body, *self.notes])
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, the best of a column bold."""
+        """Return the table in Markdown, the best value of each column bold."""
         best = [self._places(column, 0) for column in range(len(self.columns))]
         lines = [f"**{_markdown(self.title)}**", ""]
         lines.append(_bar(_markdown(heading) for heading in self.headings()))
@@ -118,9 +118,9 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_latex(self) -> str:
-        r"""Return the table in LaTeX, the best bold and the second underlined.
+        r"""Return the table in LaTeX, the best value bold and the second best underlined.
 
-        It needs the package booktabs, and graphicx where the table is wide.
+        It needs the package booktabs, and graphicx if it has more than seven columns.
         """
         marked = [
             [(self._places(i, 0), r"\textbf{%s}"), (self._places(i, 1), r"\underline{%s}")]
@@ -145,7 +145,7 @@ class Table:
         return "\n".join([*lines, r"\end{table}"]) + "\n"
 
     def to_csv(self) -> str:
-        """Return the numbers in full precision; a deviation or interval gets its own columns."""
+        """Return CSV in full precision, with own columns for deviations and interval bounds."""
         target = io.StringIO()
         writer = csv.writer(target, lineterminator="\n")
         writer.writerow(name for column in self.columns for name in _csv_names(column))
@@ -162,8 +162,8 @@ class Table:
         for row in self.rows:
             yield [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
 
-    def _places(self, column: int, place: int) -> set[int]:
-        """Return the rows that come in at a place (0 is best), as far as shown digits tell."""
+    def _places(self, column: int, rank: int) -> set[int]:
+        """Return the rows at a rank of a column (0 is best), compared by the digits shown."""
         how = self.columns[column]
         if not how.best:
             return set()
@@ -177,12 +177,12 @@ class Table:
         found: set[int] = set()
         for numbers in groups.values():
             ranked = sorted(set(numbers.values()), reverse=how.best == "max")
-            if len(ranked) > max(1, place):
-                found |= {i for i, number in numbers.items() if number == ranked[place]}
+            if len(ranked) > max(1, rank):
+                found |= {i for i, number in numbers.items() if number == ranked[rank]}
         return found
 
 
-def show(column: Column, cell: Cell) -> str:
+def _show(column: Column, cell: Cell) -> str:
     """Return a cell as it is shown."""
     if column.style == "interval":
         if not cell.extra or any(_is_missing(bound) for bound in cell.extra):
@@ -192,30 +192,28 @@ def show(column: Column, cell: Cell) -> str:
         return DASH + cell.mark
     if isinstance(cell.value, str):
         return " ".join(cell.value.split()) + cell.mark
-    return _number(column, float(cell.value or 0), cell.extra) + cell.mark
-
-
-def _number(column: Column, value: float, extra: Sequence[float]) -> str:
+    value = float(cell.value or 0)
     if column.style == "count":
-        return f"{value:.0f}"
-    if column.style == "p":
-        return format_p(value)
-    text = _fixed(value, column.digits)
+        text = f"{value:.0f}"
+    elif column.style == "p":
+        text = format_p(value)
+    else:
+        text = _fixed(value, column.digits)
     if column.style == "signed" and value > 0:
-        return f"+{text}"
-    if column.style == "spread" and extra and not _is_missing(extra[0]):
-        return f"{text} ± {_fixed(extra[0], column.digits)}"
-    return text
+        text = f"+{text}"
+    if column.style == "spread" and cell.extra and not _is_missing(cell.extra[0]):
+        text += f" ± {_fixed(cell.extra[0], column.digits)}"
+    return text + cell.mark
 
 
 def format_p(p: float) -> str:
-    """Return a p-value in three decimals, or in powers of ten where it is small.
+    """Return a p-value with three decimals, or in scientific notation below 0.001.
 
     >>> format_p(0.0421), format_p(1.24e-5)
     ('0.042', '1.2e-5')
     """
     if p < 1e-300:
-        return "<1e-300"  # beyond what a float can hold
+        return "<1e-300"  # near the smallest float
     if p >= 0.001:
         return f"{p:.3f}"
     digits, power = f"{p:.1e}".split("e")
@@ -223,7 +221,7 @@ def format_p(p: float) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX prints as it is.
+    r"""Return text with LaTeX's special characters escaped.
 
     >>> print(escape_latex("d_q at 95 %"))
     d\_q at 95 \%
@@ -251,15 +249,14 @@ def _csv(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _bar(cells: Iterator[str]) -> str:
+def _bar(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _ampersand(cells: Iterator[str] | list[str]) -> str:
+def _ampersand(cells: Iterable[str]) -> str:
     line = " & ".join(cells)
-    return (
-        ("{}" if line.startswith("[") else "") + line + r" \\"
-    )  # else taken for an argument of \\
+    # A leading bracket would be read as the optional argument of the previous \\.
+    return ("{}" if line.startswith("[") else "") + line + r" \\"
 
 
 def _markdown(text: str) -> str:

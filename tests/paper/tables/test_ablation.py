@@ -9,7 +9,6 @@ import pytest
 
 from axonad.bench.suite import read_suite
 from axonad.errors import InputError
-from axonad.paper.figures.ablation import draw_ablation
 from axonad.paper.published import paper_ablation
 from axonad.paper.tables.ablation import MEANINGS, ablation_table
 from axonad.registry import detector_class
@@ -104,16 +103,3 @@ def test_protocols_are_not_mixed():
     rows = make_rows({"base": [0.5]}) + make_rows({"base": [0.5]}, protocol="causal")
     with pytest.raises(InputError, match="of one protocol; choose parity or causal"):
         ablation_table(rows)
-
-
-def test_what_every_change_costs_is_drawn(tmp_path):
-    rows = make_rows({"base": [0.6, 0.8], "heads-4": [0.5, 0.6], "recon-only-training": [0.6, 0.7]})
-    draw_ablation(tmp_path / "a.svg", rows=rows)
-    drawn = (tmp_path / "a.svg").read_text()
-    for said in ("Heads=4", "Recon only", "ours, as run", "minus that of base"):
-        assert said in drawn
-    assert "Mask 0.8" not in drawn, "a change that was not run"
-    with pytest.raises(InputError, match="differences to base, which no row is of"):
-        draw_ablation(tmp_path / "b.svg", rows=make_rows({"heads-4": [0.5, 0.6]}))
-    with pytest.raises(InputError, match="nothing to draw"):
-        draw_ablation(tmp_path / "b.svg", rows=make_rows({"base": [0.5, 0.6], "PCA": [0.1, 0.2]}))

@@ -1,4 +1,4 @@
-"""Tables S3 and S4 and Figure 5: the paper's numbers, ours on series in common."""
+"""Tables S3 and S4: the paper's numbers, ours on series in common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from axonad.errors import InputError, UnknownNameError
 from axonad.paper.published import paper_pairs, paper_scores
-from axonad.paper.tables.pairs import RANGE, RANKING, draw_paper_pairs, paper_pairs_table
+from axonad.paper.tables.pairs import RANGE, RANKING, paper_pairs_table
 from axonad.report.statistics import compare
 from tests.report.rows import make_rows
 
@@ -62,20 +62,8 @@ def test_what_is_not_significant_is_marked():
     assert shown["LOF", "paper"][affiliation] == "9.4e-12"
 
 
-def test_what_cannot_be_compared_is_said(tmp_path):
+def test_what_cannot_be_compared_is_said():
     with pytest.raises(InputError, match="no rows of protocol causal"):
         paper_pairs_table(make_rows(SERIES), metrics=RANKING, protocol="causal")
     with pytest.raises(UnknownNameError, match="'AxonAD' has no rows"):
         paper_pairs_table(make_rows({"PCA": [0.1, 0.2]}), metrics=RANKING, protocol="parity")
-    rows = make_rows({"AxonAD": [0.1, None], "PCA": [0.1, 0.2]})
-    with pytest.raises(InputError, match="nothing to compare with"):
-        draw_paper_pairs(tmp_path / "x.png", rows, protocol="parity")
-
-
-def test_the_figure_leaves_out_who_lacks_series_and_says_so(tmp_path):
-    draw_paper_pairs(tmp_path / "pairs.svg", make_rows(SERIES), protocol="parity")
-    text = (tmp_path / "pairs.svg").read_text()
-    assert "1 detectors without all series are not shown" in text
-    assert "<!-- USAD -->" in text
-    assert "<!-- CNN -->" not in text
-    assert "paper: median" in text

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from axonad.errors import InputError
-from axonad.paper.tables.runtime import draw_paper_runtime, paper_runtime_table
+from axonad.paper.tables.runtime import paper_runtime_table
 from axonad.report.costs import runtime_table
 from tests.report.rows import make_row
 
@@ -44,12 +44,8 @@ def test_milliseconds_are_per_step_scored():
     assert {row[0]: row[3] for row in runtime_table(ROWS).text_rows()}["AxonAD"] == "2.0000"
 
 
-def test_the_figure_and_what_it_needs(tmp_path):
-    draw_paper_runtime(tmp_path / "runtime.svg", ROWS)
-    text = (tmp_path / "runtime.svg").read_text()
-    assert "<!-- TranAD -->" in text
-    assert "latency, paper" in text
-    with pytest.raises(InputError, match="ratios to AxonAD, which has no row that is ok"):
+def test_what_the_table_needs():
+    with pytest.raises(InputError, match="ratios to AxonAD, which has no successful row"):
         paper_runtime_table(ROWS[:1])
     with pytest.raises(InputError, match="times are of one protocol"):
         paper_runtime_table([*ROWS, make_row("AxonAD", protocol="causal", **HALF)])

@@ -8,8 +8,8 @@ import io
 import pytest
 
 from axonad.paper.published import paper_scores
-from axonad.paper.tables.scores import complete_rows, telemetry_paper_table, tsb_ad_paper_table
-from axonad.report.tables import PAPER_METRICS
+from axonad.paper.tables.scores import telemetry_paper_table, tsb_ad_paper_table
+from axonad.report.quality import PAPER_METRICS
 from tests.report.rows import make_row, make_rows
 
 SERIES = {"AxonAD": [0.6, 0.8, 0.7, 0.9], "PCA": [0.5, 0.5, 0.3, 0.2], "CNN": [None, 0.95, None]}
@@ -82,9 +82,3 @@ def test_the_order_of_detectors_is_held_against_the_papers():
     assert "4 detectors with all series: Spearman 1.00." in tsb_ad_paper_table(rows).to_text()
     turned = make_rows({name: [1 - value] * 2 for name, value in means.items()})
     assert "Spearman -1.00." in tsb_ad_paper_table(turned).to_text()
-
-
-def test_complete_rows():
-    whole, lacking = complete_rows(make_rows(SERIES), metric="AUC-PR")
-    assert {row.label for row in whole} == {"AxonAD", "PCA"}
-    assert lacking == ["CNN"]

@@ -25,9 +25,9 @@ from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
+from axonad.report.comparison_figures import draw_scatter
 from axonad.report.comparisons import comparison_table, runs_table
-from axonad.report.figures import check_format
-from axonad.report.plots import draw_scatter
+from axonad.report.drawing import check_format
 
 NAMES = ("series", "file", "file_name")
 

@@ -31,13 +31,13 @@ from axonad.config import check_choice
 from axonad.errors import AxonADError, InputError
 from axonad.report.alarms import alarm_table
 from axonad.report.combination import PARTS, combination_table
+from axonad.report.comparison_figures import draw_pairwise, draw_runtime
 from axonad.report.comparisons import pairwise_table
 from axonad.report.costs import failure_table, runtime_table
 from axonad.report.critical_difference import draw_critical_difference
-from axonad.report.grid import line_names
-from axonad.report.plots import draw_pairwise, draw_runtime
+from axonad.report.quality import dataset_table, kind_table, parts_table, score_table
+from axonad.report.results_grid import line_names
 from axonad.report.table import Table
-from axonad.report.tables import dataset_table, kind_table, parts_table, score_table
 
 KINDS = (
     "scores", "macro", "datasets", "kinds", "parts", "combination", "alarms", "pairwise",

@@ -14,10 +14,11 @@ from axonad.cli.bench.options import FORMATS, render, seed_numbers
 from axonad.cli.options import Force
 from axonad.cli.terminal import check_target, out
 from axonad.config import check_choice
+from axonad.paper.figures.transfer import draw_transfer
+from axonad.paper.tables.transfer import transfer_table
 from axonad.paper.transfer.check import UNITS, Segment, Transfer, check_transfer, dataset_features
-from axonad.paper.transfer.table import draw_transfer, transfer_table
 from axonad.progress import Progress
-from axonad.report.figures import check_format
+from axonad.report.drawing import check_format
 
 
 def transfer(

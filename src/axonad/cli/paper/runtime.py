@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
-from axonad.paper.tables.runtime import draw_paper_runtime, paper_runtime_table
+from axonad.paper.figures.runtime import draw_paper_runtime
+from axonad.paper.tables.runtime import paper_runtime_table
 
 RUNTIME = Experiment(
     suite="paper-runtime",

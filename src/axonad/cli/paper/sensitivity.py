@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
-from axonad.paper.tables.sensitivity import draw_sensitivity, sensitivity_table
+from axonad.paper.figures.sensitivity import draw_sensitivity
+from axonad.paper.tables.sensitivity import sensitivity_table
 
 SENSITIVITY = Experiment(
     suite="paper-sensitivity",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from axonad.cli.paper.experiment import Experiment
+from axonad.paper.figures.split import draw_split
 from axonad.paper.tables.scores import telemetry_paper_table
-from axonad.paper.tables.split import draw_split, split_table
+from axonad.paper.tables.split import split_table
 
 FEW = ("AxonAD", "USAD", "PCA", "IForest", "CrossChannelRidge")
 """A miniature's detectors: ours, a network, two classical ones, one the paper does not have."""

@@ -7,7 +7,8 @@ from functools import partial
 from axonad.bench.row import PROTOCOLS
 from axonad.cli.paper.experiment import Experiment
 from axonad.cli.paper.table1 import FEW
-from axonad.paper.tables.pairs import RANGE, RANKING, draw_paper_pairs, paper_pairs_table
+from axonad.paper.figures.pairs import draw_paper_pairs
+from axonad.paper.tables.pairs import RANGE, RANKING, paper_pairs_table
 from axonad.paper.tables.scores import tsb_ad_paper_table
 
 TABLE2 = Experiment(

@@ -16,6 +16,8 @@ from axonad.cli.paper.command import Show, Small, Write
 from axonad.cli.paper.experiment import Choice
 from axonad.cli.paper.publish import check_folder, publish
 from axonad.errors import InputError
+from axonad.paper.figures.transfer import draw_transfer
+from axonad.paper.tables.transfer import paper_transfer_table
 from axonad.paper.transfer.segments import (
     SegmentRow,
     Segments,
@@ -23,7 +25,6 @@ from axonad.paper.transfer.segments import (
     read_segments,
     summarise_segments,
 )
-from axonad.paper.transfer.table import draw_transfer, paper_transfer_table
 from axonad.progress import Progress
 
 NAME = "paper-transfer"

@@ -1,4 +1,4 @@
-"""The ablation as a picture: what every change costs, in the paper and here."""
+"""The ablation figure: what every change costs, in the paper and here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.paper.published import paper_ablation
 from axonad.paper.tables.ablation import BASE, MEANINGS, SAID
-from axonad.report.figures import check_format, load_pyplot, save_figure
-from axonad.report.grid import describe
-from axonad.report.plots import BLUE, GREEN, ORANGE
+from axonad.report.drawing import BLUE, GREEN, ORANGE, new_figure, save_figure, trim_axis
+from axonad.report.results_grid import describe
 from axonad.report.statistics import compare
 
 METRIC = "VUS-PR"
@@ -19,28 +18,25 @@ LOOKS = {"both": (GREEN, "o", 0.0), "run": (BLUE, "s", 0.0), "text": (ORANGE, "^
 
 
 def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
-    """Draw the mean difference to base of every line of the paper's table, with 95 % intervals."""
-    check_format(path)
+    """Draw the mean difference to base for every line of the paper's table, with 95 % intervals."""
     rows = list(rows)
     if BASE not in {row.label for row in rows}:
-        raise InputError(f"the picture shows differences to {BASE}, which no row is of")
+        raise InputError(f"the figure shows differences to {BASE}, but no row is of {BASE}")
     found = {pair.baseline: pair for pair in compare(rows, reference=BASE, metric=METRIC)}
     lines = [name for name in MEANINGS if name != "Base" and set(MEANINGS[name]) & set(found)]
     if not lines:
         raise InputError(f"nothing to draw: beside {BASE} there are no rows of the paper's lines")
     published = paper_ablation()
-    plt = load_pyplot()
-    figure, axis = plt.subplots(figsize=(8, 1.6 + 0.36 * len(lines)), layout="constrained")
+    size = (8, 1.6 + 0.36 * len(lines))
+    figure, axis = new_figure(path, figsize=size)
     for kind, (color, marker, shift) in LOOKS.items():
-        labels = [(y, getattr(MEANINGS[name], kind)) for y, name in enumerate(lines)]
-        for y, label in labels:
-            if label in found:
-                pair = found[label]
-                axis.plot([pair.low, pair.high], [y + shift] * 2, color=color, alpha=0.4)
-        shown = [(y + shift, found[label].mean_delta) for y, label in labels if label in found]
+        labels = [(y + shift, getattr(MEANINGS[name], kind)) for y, name in enumerate(lines)]
+        shown = [(y, found[label]) for y, label in labels if label in found]
+        for y, pair in shown:
+            axis.plot([pair.low, pair.high], [y, y], color=color, alpha=0.4)
         if shown:
             axis.plot(
-                [delta for _, delta in shown], [y for y, _ in shown],
+                [pair.mean_delta for _, pair in shown], [y for y, _ in shown],
                 marker, color=color, markersize=6, label=SAID[kind],
             )  # fmt: skip
     base = published["Base"][METRIC].mean
@@ -55,8 +51,7 @@ def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
     axis.set_xlabel(f"mean {METRIC} minus that of base; bar: 95 %, series drawn anew", fontsize=9)
     axis.grid(axis="x", color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)
+    trim_axis(axis)
     figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     figure.suptitle(describe(rows), fontsize=8)
     save_figure(figure, path)

@@ -1,4 +1,7 @@
-"""Pictures of the diagnostics: both parts of windows, queries around an event, tails and rules."""
+"""Figures of the diagnostics: both score parts of windows, queries around an event, rules.
+
+rz(x) is the robust z-score of x: distance to the training median in interquartile ranges.
+"""
 
 from __future__ import annotations
 
@@ -12,39 +15,34 @@ import numpy as np
 from axonad.errors import InputError
 from axonad.paper.diagnostics.finding import Finding
 from axonad.paper.diagnostics.rules import ALONE, PAPER, RULES
-from axonad.paper.figures.panel import gather, interval
-from axonad.report.figures import check_format, load_pyplot, save_figure
-from axonad.report.plots import BLUE, GRAY, GREEN, ORANGE, PALETTE
+from axonad.paper.tables.series_measures import gather, interval
+from axonad.report.drawing import BLUE, GRAY, GREEN, ORANGE, RED, new_figure, save_figure, trim_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Sample = Mapping[str, Any]
-RED = PALETTE[3]
 COORDINATION = "correlation_break"
-MOST = 20  # series in one picture
-LINEAR = 2.0  # robust units around 0 drawn to scale, beyond them logarithms
-CROWDED = 1e4  # an axis of more decades names these alone
+MOST = 20  # series in one figure
+LINEAR = 2.0  # robust units around 0 with a linear scale; logarithmic beyond
+CROWDED = 1e4  # on an axis with a larger range only the decades are labelled
 PHASES = (("before", GRAY), ("during", RED), ("after", BLUE))
 
 
 def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
-    """Draw rz(d_rec) against rz(d_q) of windows of every series (the paper's Figure 3, from data).
+    """Draw rz(d_rec) against rz(d_q) of sampled windows, a panel per series (Figure 3).
 
-    Dotted: what is high in one part alone. Dashed: the sum at its own such threshold.
+    Dotted lines are the thresholds of the single parts, the dashed line is that of the sum.
     """
-    check_format(path)
     if not samples:
-        raise InputError("no windows of these series were kept (samples.jsonl)")
+        raise InputError("samples.jsonl has no windows of these series")
     ordered = sorted(samples.values(), key=lambda s: (s["dataset"], s["series"]))
     places = np.linspace(0, len(ordered) - 1, min(MOST, len(ordered))).round().astype(int)
-    shown = [ordered[place] for place in places]  # of many, some of every data set
-    plt = load_pyplot()
+    shown = [ordered[place] for place in places]  # spread evenly over the data sets
     columns = min(5, len(shown))
     lines = -(-len(shown) // columns)
-    figure, axes = plt.subplots(
-        lines, columns, squeeze=False, figsize=(2.9 * columns + 0.6, 2.8 * lines + 0.8),
-        layout="constrained",
+    figure, axes = new_figure(
+        path, lines, columns, squeeze=False, figsize=(2.9 * columns + 0.6, 2.8 * lines + 0.8),
     )  # fmt: skip
     seen: dict[str, Any] = {}
     for axis, sample in zip(axes.flat, shown, strict=False):
@@ -62,19 +60,19 @@ def draw_parts(path: Path, *, samples: Mapping[str, Sample]) -> None:
 
 
 def _scatter(axis: Axes, sample: Sample) -> dict[str, Any]:
-    """Draw one series; return what the legend needs."""
+    """Draw one series; return label → artist for the legend."""
     limits = sample["thresholds"]
     seen: dict[str, Any] = {}
     clouds = [("normal", GREEN, sample["normal"]["d_rec"], sample["normal"]["d_q"])]
     found = sample["anomalous"]
     rec, q = np.array(found["d_rec"]), np.array(found["d_q"])
     kinds = np.array(found.get("kind", [""] * len(rec)))
-    for name, color, there in (
+    for name, color, mask in (
         ("anomalous", ORANGE, kinds == ""),
         ("anomalous, other faults", ORANGE, (kinds != "") & (kinds != COORDINATION)),
         ("anomalous, coordination", RED, kinds == COORDINATION),
     ):
-        clouds.append((name, color, rec[there], q[there]))
+        clouds.append((name, color, rec[mask], q[mask]))
     for name, color, x, y in clouds:
         if len(x):
             seen[name] = axis.scatter(x, y, s=4, color=color, alpha=0.5, linewidths=0)
@@ -99,19 +97,15 @@ def _scatter(axis: Axes, sample: Sample) -> dict[str, Any]:
 def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterable[Finding]) -> None:
     """Draw predicted and actual queries before, during and after one event, and both parts.
 
-    The event is that of the series whose d_q alone ranks best: where the idea shows best.
+    The event is from the series with the highest VUS-PR of d_q alone, where the idea works best.
     """
-    check_format(path)
     quality = {f.key: f.measures.get("VUS-PR d_q", math.nan) for f in findings}
     usable = [key for key in samples if "event" in samples[key] and key in quality]
     if not usable:
-        raise InputError("no series that was kept has an event behind its first window")
+        raise InputError("no sampled series has an event after its first window")
     chosen = samples[max(usable, key=lambda key: (quality[key], key))]
     event = chosen["event"]
-    plt = load_pyplot()
-    figure, (plane, time) = plt.subplots(
-        1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.25)
-    )
+    figure, (plane, time) = new_figure(path, 1, 2, figsize=(10.5, 4.4), width_ratios=(1, 1.25))
     steps = event["first"] + np.arange(len(event["d_q"]))
     phase = np.where(steps < event["start"], 0, np.where(steps < event["stop"], 1, 2))
     target, predicted = np.array(event["target"]), np.array(event["predicted"])
@@ -119,7 +113,7 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
         there = np.flatnonzero(phase == number)
         if not there.size:
             continue
-        joined = np.r_[there[:1] - 1, there] if there[0] else there  # no gap between phases
+        joined = np.r_[there[:1] - 1, there] if there[0] else there  # connect to the last phase
         plane.plot(*target[joined].T, color=color, linewidth=1.0)
         plane.plot(*target[there].T, "o", color=color, markersize=3, label=f"actual, {name}")
         plane.plot(
@@ -148,17 +142,15 @@ def draw_queries(path: Path, *, samples: Mapping[str, Sample], findings: Iterabl
 
 
 def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
-    """Draw what the heavier tail does to the sum, and how every rule does on average."""
-    check_format(path)
-    panel = gather(findings)
-    plt = load_pyplot()
-    figure, (tails, means) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    """Draw the gain of the sum against the ratio of tails, and the mean quality of every rule."""
+    found = gather(findings)
+    figure, (tails, means) = new_figure(path, 1, 2, figsize=(11, 4.2))
     for rule, color, marker in (("sum", BLUE, "o"), ("log", ORANGE, "^")):
-        gain = panel[f"VUS-PR {rule}"] - panel.better_part("VUS-PR")
-        text = f"{rule} ({'paper' if rule in PAPER else 'ours'})"
+        gain = found[f"VUS-PR {rule}"] - found.better_part("VUS-PR")
         tails.plot(
-            panel["tail ratio"], gain, marker, color=color, markersize=5, alpha=0.7, label=text
-        )
+            found["tail ratio"], gain, marker, color=color, markersize=5, alpha=0.7,
+            label=_rule_label(rule),
+        )  # fmt: skip
     tails.axhline(0, color="black", linewidth=0.7)
     tails.axvline(1, color="black", linewidth=0.7, linestyle=":")
     tails.set_xscale("log")
@@ -172,7 +164,7 @@ def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
     tails.set_ylabel("VUS-PR minus that of the better part", fontsize=9)
     tails.legend(fontsize=8, frameon=False)
     for place, rule in enumerate(reversed(RULES)):
-        values = panel[f"VUS-PR {rule}"]
+        values = found[f"VUS-PR {rule}"]
         color = GRAY if rule in ALONE else BLUE if rule in PAPER else ORANGE
         low, high = interval(values, np.mean)
         mean = float(np.nanmean(values))
@@ -183,16 +175,16 @@ def draw_rules(path: Path, *, findings: Iterable[Finding]) -> None:
             f"{mean:.3f}", (mean, place), xytext=(0, 6), textcoords="offset points", fontsize=7,
             ha="center",
         )  # fmt: skip
-    means.set_yticks(range(len(RULES)), [_say(rule) for rule in reversed(RULES)])
+    means.set_yticks(range(len(RULES)), [_rule_label(rule) for rule in reversed(RULES)])
     means.set_xlabel("VUS-PR, mean over series; bar: 95 %, series drawn anew", fontsize=9)
     for axis in (tails, means):
         _tidy(axis)
-    figure.suptitle(f"{panel.setting} {len(panel.series)} series.", fontsize=8)
+    figure.suptitle(f"{found.setting} {len(found.series)} series.", fontsize=8)
     save_figure(figure, path)
 
 
 def _compress(axes: Axes, which: str) -> None:
-    """Make a logarithmic axis of robust units, true to scale around 0, with plain numbers."""
+    """Make an axis symmetric-logarithmic, linear around 0, with plain numbers as tick labels."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     (axes.set_xscale if which == "x" else axes.set_yscale)("symlog", linthresh=LINEAR)
     axes.autoscale_view()
@@ -206,17 +198,17 @@ def _compress(axes: Axes, which: str) -> None:
     (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
 
 
-def _say(rule: str) -> str:
+def _rule_label(rule: str) -> str:
     return f"{rule} alone" if rule in ALONE else f"{rule} ({'paper' if rule in PAPER else 'ours'})"
 
 
 def _short(series: str) -> str:
-    """Return a name that fits above a small panel: number, data set and id of a TSB-AD file."""
+    """Return a name short enough for a panel title: number, data set and id of a TSB-AD file."""
     return "_".join(series.removesuffix(".csv").split("_")[:4])
 
 
 def _tidy(axis: Axes) -> None:
     axis.grid(color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=7, which="both")
+    trim_axis(axis, labelsize=7)
+    axis.tick_params(labelsize=7, which="minor")

@@ -1,1 +1,1 @@
-"""Tables of the paper's experiments, its numbers beside ours."""
+"""Tables of the paper's experiments, the paper's numbers beside ours."""

@@ -1,7 +1,7 @@
-"""The ablation table: the paper's lines, and beside each what ours gives.
+"""The ablation table: the paper's lines, each followed by ours.
 
-For some lines the paper's text and the authors' published runs mean different things. Then there
-are two lines of ours: what was run, and what is written.
+For some lines the paper's text and the authors' published runs mean different things. Those have
+two lines of ours: one reproduces what was run, one what is written.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
-from axonad.paper.published import PAPER_SERIES, Spread, paper_ablation
-from axonad.report.grid import Grid, collect
+from axonad.paper.published import PAPER_SERIES, paper_ablation
+from axonad.report.quality import MISSING, PAPER_METRICS, SERIES, note_gaps
+from axonad.report.results_grid import Grid, collect
 from axonad.report.statistics import Summary, mean_difference, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
-from axonad.report.tables import MISSING, PAPER_METRICS, SERIES, note_gaps
 
 BASE = "base"
 
 
 class Meaning(NamedTuple):
-    """The labels in a suite that stand for a line of the paper, by what they reproduce."""
+    """Labels in the suite for a line of the paper: for both meanings, as run, and as written."""
 
     both: str = ""
     run: str = ""
@@ -57,25 +57,25 @@ SAID = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
 def ablation_table(rows: Iterable[Row]) -> Table:
     """Return the paper's Table 3 with our lines under each of its own.
 
-    The last column of numbers is what a variant loses or gains: mean VUS-PR difference to base, on
-    the series both have.
+    The difference to base is the mean VUS-PR difference on the series that both have.
     """
     rows = list(rows)
     if len({row.protocol for row in rows}) > 1:
         raise InputError("an ablation table is of one protocol; choose parity or causal")
     grids = {name: collect(rows, metric=name) for name in PAPER_METRICS}
-    columns = {name: _by_name(grid) for name, grid in grids.items()}
+    columns = {name: {s.name: s for s in summarise_grid(grid)} for name, grid in grids.items()}
+    ours = {label: _our_cells(columns, grids["VUS-PR"], label) for label in columns["VUS-PR"]}
+    published = paper_ablation()
     lines: list[Line] = []
-    for variant, published in paper_ablation().items():
-        lines.append(_paper_line(variant, published))
+    for variant, spreads in published.items():
+        cells = [Cell(spreads[name].mean, (spreads[name].std,)) for name in PAPER_METRICS]
+        difference = spreads["VUS-PR"].mean - published["Base"]["VUS-PR"].mean
+        lines.append((variant, "paper", *cells, difference, PAPER_SERIES, None))
         for kind, label in MEANINGS[variant]._asdict().items():
-            if label in columns["VUS-PR"]:
-                said = f"{SAID[kind]}: {label}"
-                lines.append((variant, said, *_our_cells(columns, grids["VUS-PR"], label)))
+            if label in ours:
+                lines.append((variant, f"{SAID[kind]}: {label}", *ours[label]))
     listed = {label for meaning in MEANINGS.values() for label in meaning}
-    for label in columns["VUS-PR"]:
-        if label not in listed:
-            lines.append(("", f"ours: {label}", *_our_cells(columns, grids["VUS-PR"], label)))
+    lines += [("", f"ours: {label}", *ours[label]) for label in ours if label not in listed]
     return Table(
         title="Ablation: mean ± standard deviation over series, the paper's and ours",
         columns=(
@@ -93,16 +93,6 @@ def ablation_table(rows: Iterable[Row]) -> Table:
             *note_gaps(list(columns["VUS-PR"].values())),
         ),
     )  # fmt: skip
-
-
-def _by_name(grid: Grid) -> dict[str, Summary]:
-    return {summary.name: summary for summary in summarise_grid(grid)}
-
-
-def _paper_line(variant: str, published: Mapping[str, Spread]) -> Line:
-    base = paper_ablation()["Base"]["VUS-PR"].mean
-    cells = [Cell(published[name].mean, (published[name].std,)) for name in PAPER_METRICS]
-    return variant, "paper", *cells, published["VUS-PR"].mean - base, PAPER_SERIES, None
 
 
 def _our_cells(columns: Mapping[str, Mapping[str, Summary]], grid: Grid, label: str) -> Line:

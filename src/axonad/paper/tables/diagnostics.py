@@ -1,7 +1,7 @@
-"""Tables of the diagnostics: the paper's numbers beside ours, rules of combination, every series.
+"""Tables of the diagnostics: the paper's numbers beside ours, combination rules, every series.
 
-Seeds of a series are averaged first, so that a series counts once. Intervals of what is said over
-series come from drawing series anew; those of a single series from drawing blocks of its windows.
+The seeds of a series are averaged first, so that a series counts once. Intervals over series are
+bootstrapped over series, those of a single series over blocks of its windows.
 """
 
 from __future__ import annotations
@@ -14,22 +14,31 @@ import numpy as np
 from axonad.paper.diagnostics.finding import Finding
 from axonad.paper.diagnostics.measure import HIGH, JUDGED
 from axonad.paper.diagnostics.rules import ALONE, OURS, PAPER, RULES
-from axonad.paper.figures.panel import Array, Panel, Statistic, gather, interval, mean
 from axonad.paper.published import PAPER_SERIES, paper_diagnostics
+from axonad.paper.tables.series_measures import (
+    SeriesMeasures,
+    Statistic,
+    exceeds,
+    gather,
+    interval,
+    mean,
+)
+from axonad.report.quality import SERIES
+from axonad.report.results_grid import FloatArray
 from axonad.report.table import Cell, Column, Line, Table
 
-Question = tuple[str, Array, Statistic, str]  # what, of the series, over them, name in the paper
+# Text, values by series, statistic over series, and the number's name in the paper ("" if none).
+Question = tuple[str, FloatArray, Statistic, str]
 HALF = 0.5
-CLEAR = 0.01  # a sum whose one part says nothing beats the other by less, now and then
-HEAVY = 3.0  # times: a tail this much longer than the other's leaves it little say
+CLEAR = 0.01  # adding an uninformative part can gain less than this by chance
+HEAVY = 3.0  # ratio of tails above which the heavier part dominates the sum
 SPAN = Column(heading="95 % interval", style="interval")
-SERIES = Column(heading="series", style="count")
 
 
 def diagnostics_table(findings: Iterable[Finding]) -> Table:
-    """Return the paper's numbers, each beside ours; then what only we ask."""
-    panel = gather(findings)
-    lines = [_answer(*question) for question in (*_asked(panel), *_asked_by_us(panel))]
+    """Return the paper's numbers, each beside ours, followed by numbers of ours alone."""
+    found = gather(findings)
+    lines = [_answer(*question) for question in (*_asked(found), *_asked_by_us(found))]
     return Table(
         title="Mechanistic diagnostics of AxonAD, the paper's and ours",
         columns=(
@@ -38,7 +47,7 @@ def diagnostics_table(findings: Iterable[Finding]) -> Table:
         ),
         rows=tuple(lines),
         notes=(
-            panel.setting,
+            found.setting,
             f"The paper's are of {PAPER_SERIES} tuning series; it counts 15 and 8 of them. "
             "Intervals: series drawn anew. Lines that begin with 'ours' are not the paper's.",
             "Query deviation: length of predicted minus target query; tail KL: from the attention "
@@ -51,86 +60,86 @@ def diagnostics_table(findings: Iterable[Finding]) -> Table:
     )  # fmt: skip
 
 
-def _asked(panel: Panel) -> list[Question]:
-    """Return what the paper gives numbers for."""
-    turned, entropy = panel["kl spearman"], panel["entropy"]
-    gain = panel["AUC-PR sum"] - panel.better_part("AUC-PR")
+def _asked(found: SeriesMeasures) -> list[Question]:
+    """Return the quantities that the paper has numbers for."""
+    turned, entropy = found["kl spearman"], found["entropy"]
+    gain = found["AUC-PR sum"] - found.better_part("AUC-PR")
     return [
         ("Spearman of query deviation and tail KL, median", turned, np.median,
          "kl spearman median"),
-        ("the same at least 0.5, share of series", panel.above(turned, HALF - 1e-9), np.mean,
+        ("the same at least 0.5, share of series", exceeds(turned, HALF - 1e-9), np.mean,
          "kl spearman at least half"),
         ("tail attention entropy (nats), lowest series", entropy, np.min, "entropy lowest"),
         ("tail attention entropy (nats), highest series", entropy, np.max, "entropy highest"),
-        ("Spearman of d_rec and d_q, median", panel["parts spearman"], np.median,
+        ("Spearman of d_rec and d_q, median", found["parts spearman"], np.median,
          "parts correlation median"),
-        ("anomalous windows with high d_q, low d_rec, mean share", panel["query only"], np.mean,
+        ("anomalous windows with high d_q, low d_rec, mean share", found["query only"], np.mean,
          "query only"),
-        ("anomalous windows with high d_rec, low d_q, mean share", panel["reconstruction only"],
+        ("anomalous windows with high d_rec, low d_q, mean share", found["reconstruction only"],
          np.mean, "reconstruction only"),
-        ("sum beats the better part in AUC-PR, share of series", panel.above(gain, 0), np.mean,
+        ("sum beats the better part in AUC-PR, share of series", exceeds(gain, 0), np.mean,
          "sum beats better part"),
     ]  # fmt: skip
 
 
-def _asked_by_us(panel: Panel) -> list[Question]:
-    """Return what the paper does not say: how, by how much, and whose tail is heavier."""
-    both = np.minimum(panel["query only"], panel["reconstruction only"])
-    gain = panel["VUS-PR sum"] - panel.better_part("VUS-PR")
-    ratio = panel["tail ratio"]
-    asked: list[tuple[str, Array, Statistic]] = [
-        ("entropy of attention that looks everywhere", panel["entropy widest"], np.median),
-        ("length of predicted queries over that of target queries, median", panel["length"],
+def _asked_by_us(found: SeriesMeasures) -> list[Question]:
+    """Return the quantities that the paper has no numbers for."""
+    both = np.minimum(found["query only"], found["reconstruction only"])
+    gain = found["VUS-PR sum"] - found.better_part("VUS-PR")
+    ratio = found["tail ratio"]
+    asked: list[tuple[str, FloatArray, Statistic]] = [
+        ("entropy of attention that looks everywhere", found["entropy widest"], np.median),
+        ("length of predicted queries over that of target queries, median", found["length"],
          np.median),
-        ("Spearman of d_q and tail KL, median", panel["kl spearman d_q"], np.median),
-        ("Spearman of d_q and tail KL at equal length, median", panel["turn spearman d_q"],
+        ("Spearman of d_q and tail KL, median", found["kl spearman d_q"], np.median),
+        ("Spearman of d_q and tail KL at equal length, median", found["turn spearman d_q"],
          np.median),
-        ("Pearson of rz(d_rec) and rz(d_q), median", panel["parts pearson"], np.median),
-        ("anomalous windows with both high, mean share", panel["both high"], np.mean),
-        ("windows placed on an anomaly, high d_q, low d_rec", panel["query only placed"], np.mean),
-        ("windows placed on an anomaly, high d_rec, low d_q", panel["reconstruction only placed"],
+        ("Pearson of rz(d_rec) and rz(d_q), median", found["parts pearson"], np.median),
+        ("anomalous windows with both high, mean share", found["both high"], np.mean),
+        ("windows placed on an anomaly, high d_q, low d_rec", found["query only placed"], np.mean),
+        ("windows placed on an anomaly, high d_rec, low d_q", found["reconstruction only placed"],
          np.mean),
-        ("high by the windows scored: high d_q, low d_rec", panel["query only ranked"], np.mean),
-        ("high by the windows scored: high d_rec, low d_q", panel["reconstruction only ranked"],
+        ("high by the windows scored: high d_q, low d_rec", found["query only ranked"], np.mean),
+        ("high by the windows scored: high d_rec, low d_q", found["reconstruction only ranked"],
          np.mean),
-        ("both regimes occur, share of series", panel.above(both, 0), np.mean),
-        ("sum beats the better part in VUS-PR, share of series", panel.above(gain, 0), np.mean),
+        ("both regimes occur, share of series", exceeds(both, 0), np.mean),
+        ("sum beats the better part in VUS-PR, share of series", exceeds(gain, 0), np.mean),
         *(
             (f"sum beats the better part in {metric} by more than {CLEAR}, share of series",
-             panel.above(panel[f"{metric} sum"] - panel.better_part(metric), CLEAR), np.mean)
+             exceeds(found[f"{metric} sum"] - found.better_part(metric), CLEAR), np.mean)
             for metric in JUDGED
         ),
         ("VUS-PR of the sum minus that of the better part, mean", gain, np.mean),
         ("99 % quantile of rz(d_rec) over that of rz(d_q), median", ratio, np.median),
-        (f"that ratio above {HEAVY:g}, share of series", panel.above(ratio, HEAVY), np.mean),
-        (f"that ratio below 1/{HEAVY:g}, share of series", panel.above(-ratio, -1 / HEAVY),
+        (f"that ratio above {HEAVY:g}, share of series", exceeds(ratio, HEAVY), np.mean),
+        (f"that ratio below 1/{HEAVY:g}, share of series", exceeds(-ratio, -1 / HEAVY),
          np.mean),
-        ("share of d_rec in the highest 1 % of sums, median", panel["top share d_rec"], np.median),
-        ("Spearman of sum and d_rec, median", panel["sum spearman d_rec"], np.median),
-        ("Spearman of sum and d_q, median", panel["sum spearman d_q"], np.median),
+        ("share of d_rec in the highest 1 % of sums, median", found["top share d_rec"], np.median),
+        ("Spearman of sum and d_rec, median", found["sum spearman d_rec"], np.median),
+        ("Spearman of sum and d_q, median", found["sum spearman d_q"], np.median),
     ]  # fmt: skip
     return [(f"ours: {text}", values, statistic, "") for text, values, statistic in asked]
 
 
-def _answer(text: str, values: Array, statistic: Statistic, paper: str) -> Line:
-    there = values[np.isfinite(values)]
-    found = float(statistic(there)) if there.size else math.nan
-    extreme = statistic in (np.min, np.max)  # drawing anew says nothing of what lies further out
+def _answer(text: str, values: FloatArray, statistic: Statistic, paper: str) -> Line:
+    finite = values[np.isfinite(values)]
+    found = float(statistic(finite)) if finite.size else math.nan
+    extreme = statistic in (np.min, np.max)  # a bootstrap never draws beyond the extremes
     bounds = Cell() if extreme else Cell(None, interval(values, statistic))
-    return text, paper_diagnostics().get(paper), found, bounds, there.size
+    return text, paper_diagnostics().get(paper), found, bounds, finite.size
 
 
 def rules_table(findings: Iterable[Finding]) -> Table:
-    """Return how each part, the paper's sum and other rules rank, against the sum."""
-    panel = gather(findings)
+    """Return the quality of each part, of the paper's sum and of other rules to combine them."""
+    found = gather(findings)
     lines: list[Line] = []
     for rule in RULES:
-        gain = panel[f"VUS-PR {rule}"] - panel["VUS-PR sum"]
-        over = panel[f"VUS-PR {rule}"] - panel.better_part("VUS-PR")
+        gain = found[f"VUS-PR {rule}"] - found["VUS-PR sum"]
+        over = found[f"VUS-PR {rule}"] - found.better_part("VUS-PR")
         whose = "part" if rule in ALONE else "paper" if rule in PAPER else "ours"
         lines.append(
             (
-                rule, whose, mean(panel[f"AUC-PR {rule}"]), mean(panel[f"VUS-PR {rule}"]),
+                rule, whose, mean(found[f"AUC-PR {rule}"]), mean(found[f"VUS-PR {rule}"]),
                 mean(gain), Cell(None, interval(gain, np.mean)), int((gain > 0).sum()),
                 int((over > 0).sum()), int(np.isfinite(gain).sum()),
             )
@@ -146,7 +155,7 @@ def rules_table(findings: Iterable[Finding]) -> Table:
         ),
         rows=tuple(lines),
         notes=(
-            panel.setting,
+            found.setting,
             f"{', '.join(OURS)} are ours, not the paper's. log: sign(z) log(1 + |z|) of each part; "
             "clipped: at ten robust units; ranks: among the windows scored; placed: d_q at the "
             "middle of the window's tail, which is where it looks, instead of the window's centre.",
@@ -155,8 +164,8 @@ def rules_table(findings: Iterable[Finding]) -> Table:
 
 
 def series_table(findings: Iterable[Finding]) -> Table:
-    """Return a line per series, with the intervals of its own blocks."""
-    panel = gather(findings)
+    """Return one line per series, with intervals from a block bootstrap over its windows."""
+    found = gather(findings)
     estimates = {
         "kl spearman": "deviation and KL", "parts spearman": "d_rec and d_q",
         "query only": "d_q alone high", "reconstruction only": "d_rec alone high",
@@ -166,12 +175,12 @@ def series_table(findings: Iterable[Finding]) -> Table:
         "VUS-PR d_q": "VUS-PR d_q", "VUS-PR sum": "VUS-PR sum", "VUS-PR log": "VUS-PR log (ours)",
     }  # fmt: skip
     lines: list[Line] = []
-    for i, name in enumerate(panel.series):
+    for i, name in enumerate(found.series):
         spans: list[Cell | float] = []
         for measure in estimates:
-            bounds = float(panel[f"{measure} low"][i]), float(panel[f"{measure} high"][i])
-            spans += [float(panel[measure][i]), Cell(None, bounds)]
-        lines.append((name, *spans, *(float(panel[m][i]) for m in single), panel.seeds[i]))
+            bounds = float(found[f"{measure} low"][i]), float(found[f"{measure} high"][i])
+            spans += [float(found[measure][i]), Cell(None, bounds)]
+        lines.append((name, *spans, *(float(found[m][i]) for m in single), found.seeds[i]))
     columns: list[Column] = []
     for heading in estimates.values():
         columns += [
@@ -187,7 +196,7 @@ def series_table(findings: Iterable[Finding]) -> Table:
         ),
         rows=tuple(lines),
         notes=(
-            panel.setting,
+            found.setting,
             "The first two are Spearman correlations, the next two shares of anomalous windows. "
             "Intervals: blocks of windows drawn anew, each a hundredth of the series and two "
             "window lengths at least; bounds of several seeds are averaged. Tail ratio: 99 % "

@@ -1,25 +1,22 @@
-"""Tables S3 and S4 and Figure 5: every detector against AxonAD, the paper's and ours."""
+"""Tables S3 and S4: every detector against AxonAD, the paper's and ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 
 from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.paper.published import PaperPair, paper_pairs
-from axonad.paper.tables.scores import OURS, TSB_AD, complete_rows
+from axonad.paper.tables.scores import OURS, TSB_AD
 from axonad.report.comparisons import SIGNIFICANT
-from axonad.report.grid import collect
-from axonad.report.plots import draw_pairwise
+from axonad.report.quality import DETECTOR
+from axonad.report.results_grid import collect
 from axonad.report.statistics import Comparison, compare, holm
 from axonad.report.table import Cell, Column, Line, Table
-from axonad.report.tables import DETECTOR
 
 RANKING = ("AUC-PR", "AUC-ROC")
 RANGE = ("VUS-PR", "Range-F1", "Affiliation-F1")
-FIGURE_METRIC = "AUC-PR"
-MEASURES = 5  # numbers per metric
 
 
 def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: str) -> Table:
@@ -36,10 +33,9 @@ def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: 
     lines: list[Line] = []
     for detector in dict.fromkeys([*(name for name, _ in published), *ours]):
         if (detector, metrics[0]) in published:
+            theirs = [(published[detector, m], corrected[m][detector]) for m in metrics]
             cells = [
-                cell
-                for m in metrics
-                for cell in _paper_cells(published[detector, m], corrected[m][detector])
+                cell for pair, p_holm in theirs for cell in _cells(*astuple(pair), p_holm=p_holm)
             ]
             lines.append((detector, "paper", *cells, TSB_AD.series))
         compared = [found[m].get(detector) for m in metrics]
@@ -64,32 +60,17 @@ def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: 
     )  # fmt: skip
 
 
-def draw_paper_pairs(path: Path, rows: Iterable[Row], *, protocol: str) -> None:
-    """Draw Figure 5 under a protocol: wins, losses and median differences in AUC-PR.
-
-    Only detectors with all series are drawn; the paper's numbers are marked beside ours.
-    """
-    kept, lacking = complete_rows(of_protocol(rows, protocol), metric=FIGURE_METRIC)
-    if all(row.label != OURS for row in kept):
-        raise InputError(f"{OURS} has no {FIGURE_METRIC} on some series; nothing to compare with")
-    published = {name: pair for (name, m), pair in paper_pairs().items() if m == FIGURE_METRIC}
-    note = f" {len(lacking)} detectors without all series are not shown." if lacking else ""
-    draw_pairwise(
-        path, rows=kept, reference=OURS, metric=FIGURE_METRIC, published=published, note=note
-    )
-
-
 def of_protocol(rows: Iterable[Row], protocol: str) -> list[Row]:
-    """Return the rows of a protocol, or say that there are none."""
+    """Return the rows of a protocol; raise if there are none."""
     kept = [row for row in rows if row.protocol == protocol]
     if not kept:
         raise InputError(f"there are no rows of protocol {protocol}")
     return kept
 
 
-def _holm(published: dict[tuple[str, str], PaperPair], metric: str) -> dict[str, float]:
-    pairs = {name: pair.p for (name, of), pair in published.items() if of == metric}
-    return dict(zip(pairs, holm(list(pairs.values())), strict=True))
+def _holm(published: Mapping[tuple[str, str], PaperPair], metric: str) -> dict[str, float]:
+    p = {name: pair.p for (name, of), pair in published.items() if of == metric}
+    return dict(zip(p, holm(list(p.values())), strict=True))
 
 
 def _columns(metric: str) -> list[Column]:
@@ -102,18 +83,16 @@ def _columns(metric: str) -> list[Column]:
     ]
 
 
-def _paper_cells(pair: PaperPair, p_holm: float) -> list[Cell]:
-    return _cells(pair.win_rate, pair.mean, pair.median, pair.p, p_holm, (pair.low, pair.high))
-
-
 def _our_cells(c: Comparison | None) -> list[Cell]:
     if c is None:
-        return [Cell()] * MEASURES
-    return _cells(c.win_rate, c.mean_delta, c.median_delta, c.p_value, c.p_holm, (c.low, c.high))
+        return [Cell()] * len(_columns(""))
+    return _cells(
+        c.win_rate, c.mean_delta, c.median_delta, c.p_value, c.low, c.high, p_holm=c.p_holm
+    )
 
 
 def _cells(
-    won: float, mean: float, median: float, p: float, p_holm: float, interval: tuple[float, float]
+    won: float, mean: float, median: float, p: float, low: float, high: float, *, p_holm: float
 ) -> list[Cell]:
     mark = "†" if p_holm >= SIGNIFICANT else ""
-    return [Cell(won), Cell(mean), Cell(median), Cell(p, mark=mark), Cell(None, interval)]
+    return [Cell(won), Cell(mean), Cell(median), Cell(p, mark=mark), Cell(None, (low, high))]

@@ -1,4 +1,4 @@
-"""Tables 1 and 2: the paper's line of every detector, and under it what ours gives.
+"""Tables 1 and 2: the paper's line of every detector, followed by ours.
 
 A detector that lacks series is marked, is never the best, and is compared with AxonAD on the
 series that both have.
@@ -15,20 +15,20 @@ from axonad.bench.correlation import spearman
 from axonad.bench.row import PROTOCOLS, Row
 from axonad.paper.published import Spread, paper_scores
 from axonad.registry import list_detectors
-from axonad.report.grid import Grid, check_rows, collect, line_names
-from axonad.report.seeds import Runs, common_runs, seed_means
+from axonad.report.quality import DETECTOR, PAPER_METRICS, PARTIAL, has_marks, note_gaps
+from axonad.report.results_grid import check_rows, collect, line_names
+from axonad.report.seeds import common_runs, runs_by_seed, seed_means
 from axonad.report.statistics import Summary, mean_difference, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
-from axonad.report.tables import DETECTOR, PAPER_METRICS, PARTIAL, note_gaps
 
 OURS = "AxonAD"
-VARIANTS = "AxonADVariant"  # the ablations have a table of their own
+VARIANTS = "AxonADVariant"  # has its own table, the ablation
 FIGURES = "figures"
 PAPER_SEEDS = 4
 
 
-class Published(NamedTuple):
-    """A table of the paper: where its numbers are, what it is called, what they are of."""
+class PaperTable(NamedTuple):
+    """A table of the paper: the name of its file, its title, its number of series, a note."""
 
     name: str
     title: str
@@ -36,12 +36,12 @@ class Published(NamedTuple):
     note: str
 
 
-TELEMETRY = Published(
+TELEMETRY = PaperTable(
     "telemetry", "Table 1: telemetry", "1",
     "The paper's stream is not public and its ± is over four fits on one stream; ours is over "
     "generated drives, each with a fit of its own: compare the order of detectors, not levels.",
 )  # fmt: skip
-TSB_AD = Published(
+TSB_AD = PaperTable(
     "tsb_ad_m", "Table 2: TSB-AD, multivariate", "180",
     "The paper's figures are of all 180 evaluation series, ours of those at hand: compare the "
     "order of detectors, not levels. Seeds of a series are averaged first.",
@@ -58,7 +58,7 @@ def tsb_ad_paper_table(rows: Iterable[Row]) -> Table:
     return _table(rows, TSB_AD)
 
 
-def _table(rows: Iterable[Row], source: Published) -> Table:
+def _table(rows: Iterable[Row], source: PaperTable) -> Table:
     kept = check_rows(rows)
     published = paper_scores(source.name)
     naming = line_names(kept)
@@ -103,7 +103,7 @@ def _table(rows: Iterable[Row], source: Published) -> Table:
             grids["VUS-PR"].setting,
             source.note,
             *_agreement(found["VUS-PR"], naming, published, count),
-            *_partial_note(lines, count),
+            *([_partial_note(count)] if has_marks(lines) else []),
             *note_gaps([s for s in found["VUS-PR"].values() if s.failed]),
         ),
         among=FIGURES,
@@ -111,7 +111,7 @@ def _table(rows: Iterable[Row], source: Published) -> Table:
 
 
 def _order(published: Mapping[str, object], labels: Iterable[str]) -> list[str]:
-    """Return the paper's detectors in its order, then other ones, AxonAD last."""
+    """Return the paper's detectors in its order, then all others, AxonAD last."""
     registered = [entry.name for entry in list_detectors() if entry.name != VARIANTS]
     every = dict.fromkeys([*published, *sorted(labels), *registered])
     return [name for name in every if name != OURS] + [OURS]
@@ -133,24 +133,21 @@ def _cell(summary: Summary, count: int) -> Cell:
     return Cell(summary.mean, (summary.std,), mark=mark, ranked=whole)
 
 
-class _Spread(NamedTuple):
+class _SeedSpread(NamedTuple):
     seeds: int
-    shared: bool  # several seeds on the same series
+    shared: bool  # several seeds have the same series
     std: float | None
 
 
-def _over_seeds(rows: Sequence[Row], label: str, protocol: str) -> _Spread:
-    """Return how many seeds a line has, and what they change of its mean VUS-PR."""
-    runs: Runs = {}
-    for row in rows:
-        value = row.value("VUS-PR") if row.is_ok else None
-        if (row.label, row.protocol) == (label, protocol) and value is not None:
-            runs.setdefault(row.seed, {})[row.series] = value
+def _over_seeds(rows: Sequence[Row], label: str, protocol: str) -> _SeedSpread:
+    """Return the number of seeds of a line and the deviation of its mean VUS-PR over them."""
+    line = [row for row in rows if (row.label, row.protocol) == (label, protocol)]
+    runs = runs_by_seed(line, metric="VUS-PR")
     named = [series for found in runs.values() for series in found]
     shared = len(set(named)) < len(named)
     kept = common_runs([runs]) if shared else {}
     std = float(seed_means(runs, kept).std(ddof=1)) if len(kept) > 1 else None
-    return _Spread(len(runs), shared, std)
+    return _SeedSpread(len(runs), shared, std)
 
 
 def _agreement(
@@ -159,7 +156,7 @@ def _agreement(
     published: Mapping[str, Mapping[str, Spread]],
     count: int,
 ) -> list[str]:
-    """Say how far the order of detectors is the paper's, by protocol."""
+    """Return notes on how the order of detectors agrees with the paper's, by protocol."""
     notes = []
     for protocol in PROTOCOLS:
         both = [
@@ -176,20 +173,8 @@ def _agreement(
     return notes
 
 
-def _partial_note(lines: Sequence[Line], count: int) -> list[str]:
-    if not any(isinstance(cell, Cell) and cell.mark for line in lines for cell in line):
-        return []
-    return [
+def _partial_note(count: int) -> str:
+    return (
         f"{PARTIAL} not over all {count} series: not comparable with the other lines and never the "
         f"best; the difference to {OURS} is over the series both have."
-    ]
-
-
-def complete_rows(rows: Iterable[Row], *, metric: str) -> tuple[list[Row], list[str]]:
-    """Return the rows of lines that have a metric on every series, and the names of the others."""
-    kept = check_rows(rows)
-    grid: Grid = collect(kept, metric=metric)
-    naming = line_names(kept)
-    lacking = {n for n, v in zip(grid.names, grid.values, strict=True) if np.isnan(v).any()}
-    whole = [row for row in kept if naming[row.label, row.protocol] not in lacking]
-    return whole, sorted(lacking)
+    )

@@ -1,7 +1,7 @@
-"""Pictures of rows: paired comparisons, time beside quality, ours against published values.
+"""Figures of benchmark rows: paired comparisons, runtime beside quality, ours against published.
 
-Detectors are lines of a list, never labels in a cloud, so that thirty can be read. Colours are
-Okabe and Ito's, safe for the colour-blind.
+Detectors are listed one per line rather than labelled in a scatter plot, so that thirty of them
+stay readable.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from axonad.bench.row import Row
-from axonad.paper.published import PaperPair
 from axonad.report.comparisons import compare_published
-from axonad.report.figures import check_format, load_pyplot, save_figure
-from axonad.report.grid import collect
+from axonad.report.drawing import (
+    BLUE,
+    GRAY,
+    GREEN,
+    MARKERS,
+    ORANGE,
+    PALETTE,
+    new_figure,
+    save_figure,
+    trim_axis,
+)
+from axonad.report.results_grid import collect
 from axonad.report.statistics import Comparison, compare, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#000000")
-MARKERS = ("o", "s", "^", "D")
-BLUE, ORANGE, GREEN, GRAY = PALETTE[0], PALETTE[1], PALETTE[2], "#bdbdbd"
-_SHORTEST = 1e-3  # seconds: below this a logarithmic axis says nothing
+_SHORTEST = 1e-3  # seconds; shorter times would stretch the logarithmic axis without need
 
 
 def draw_pairwise(
@@ -35,21 +41,20 @@ def draw_pairwise(
     rows: Iterable[Row],
     reference: str,
     metric: str = "VUS-PR",
-    published: Mapping[str, PaperPair] | None = None,
+    published: Mapping[str, tuple[float, float]] | None = None,
     note: str = "",
 ) -> None:
     """Draw wins and losses of every detector against the reference, and median differences.
 
-    ``published`` are the paper's, marked beside ours; ``note`` follows the setting.
+    ``published`` has the paper's win rate and median difference by detector, marked beside ours;
+    ``note`` is appended to the setting under the title.
     """
-    check_format(path)
     rows = list(rows)
     compared = compare(rows, reference=reference, metric=metric)
     found = [c for c in compared if c.series >= 2]
     absent = [c.baseline for c in compared if c.series < 2]
     name = found[0].reference
-    figure, (left, right) = _two_panels(len(found))
-    _list_names(left, [c.baseline for c in found])
+    figure, left, right = _two_panels(path, [c.baseline for c in found])
     _draw_wins(left, found)
     y = np.arange(len(found))
     medians = [c.median_delta for c in found]
@@ -66,23 +71,27 @@ def draw_pairwise(
 
 
 def _mark_published(
-    left: Axes, right: Axes, found: Sequence[Comparison], published: Mapping[str, PaperPair]
+    left: Axes,
+    right: Axes,
+    found: Sequence[Comparison],
+    published: Mapping[str, tuple[float, float]],
 ) -> None:
-    """Mark the paper's share of wins, scaled to our series, and its median difference."""
+    """Mark the published win rate, scaled to our number of series, and the median difference."""
     known = [
-        (y, c.series, published[c.baseline]) for y, c in enumerate(found) if c.baseline in published
+        (y, c.series, *published[c.baseline])
+        for y, c in enumerate(found)
+        if c.baseline in published
     ]
     if not known:
         return
-    y = [place for place, _, _ in known]
-    wins = [series * pair.win_rate for _, series, pair in known]
+    y, series, rates, medians = (np.array(column) for column in zip(*known, strict=True))
     style: dict[str, Any] = {"color": "black", "linestyle": "none"}
-    left.plot(wins, y, marker="|", ms=9, mew=1.8, label="paper: share of wins", **style)
-    medians = [pair.median for _, _, pair in known]
+    left.plot(series * rates, y, marker="|", ms=9, mew=1.8, label="paper: share of wins", **style)
     right.plot(medians, y, marker="D", ms=5, mfc="none", label="paper: median", **style)
 
 
 def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
+    y = np.arange(len(found))
     start = np.zeros(len(found))
     for counts, color, text in (
         ([c.wins for c in found], ORANGE, "detector wins"),
@@ -90,9 +99,7 @@ def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
         ([c.losses for c in found], BLUE, f"{found[0].reference} wins"),
     ):
         if any(counts):
-            axis.barh(
-                np.arange(len(found)), counts, left=start, color=color, height=0.7, label=text
-            )
+            axis.barh(y, counts, left=start, color=color, height=0.7, label=text)
         start += counts
     axis.set_xlim(0, start.max())
     axis.set_xlabel("series", fontsize=9)
@@ -100,22 +107,21 @@ def _draw_wins(axis: Axes, found: Sequence[Comparison]) -> None:
 
 def draw_runtime(path: Path, *, rows: Iterable[Row], metric: str = "VUS-PR") -> None:
     """Draw mean fit and score time of every detector beside its mean quality, best first."""
-    check_format(path)
     rows = list(rows)
-    fit = {s.name: s.mean for s in summarise(rows, metric="fit_seconds")}
-    score = {s.name: s.mean for s in summarise(rows, metric="score_seconds")}
     quality = sorted(summarise(rows, metric=metric), key=lambda s: (math.isnan(s.mean), -s.mean))
     names = [summary.name for summary in quality]
-    figure, (left, right) = _two_panels(len(names))
+    figure, left, right = _two_panels(path, names)
     y = np.arange(len(names))
-    times = [np.maximum([found[name] for name in names], _SHORTEST) for found in (fit, score)]
+    times = []
+    for column in ("fit_seconds", "score_seconds"):
+        seconds = {summary.name: summary.mean for summary in summarise(rows, metric=column)}
+        times.append(np.maximum([seconds[name] for name in names], _SHORTEST))
     left.hlines(y, np.minimum(*times), np.maximum(*times), color=GRAY, linewidth=1.5, zorder=1)
     left.plot(times[0], y, "o", color=BLUE, markersize=6, label="fit")
     left.plot(times[1], y, "D", color=ORANGE, markersize=5, label="score")
     left.set_xscale("log")
     left.set_xlabel("seconds per series (mean)", fontsize=9)
     left.grid(axis="x", color="#dddddd", linewidth=0.6)
-    _list_names(left, names)
     _draw_quality(right, [summary.mean for summary in quality], metric)
     places = sorted({row.device for row in rows if row.device})
     setting = f"{collect(rows, metric=metric).setting} Run on {'; '.join(places) or 'unknown'}."
@@ -134,18 +140,11 @@ def _draw_quality(axis: Axes, means: Sequence[float], metric: str) -> None:
 
 
 def draw_scatter(
-    path: Path,
-    *,
-    rows: Iterable[Row],
-    published: Mapping[str, float],
-    detector: str | None = None,
-    metric: str = "VUS-PR",
+    path: Path, *, rows: Iterable[Row], published: Mapping[str, float], metric: str = "VUS-PR"
 ) -> None:
     """Draw ours against published values, one point per series, coloured by data set."""
-    check_format(path)
-    found = compare_published(rows, published=published, detector=detector, metric=metric)
-    plt = load_pyplot()
-    figure, axis = plt.subplots(figsize=(7.2, 5.4), layout="constrained")
+    found = compare_published(rows, published=published, metric=metric)
+    figure, axis = new_figure(path, figsize=(7.2, 5.4))
     axis.plot([0, 1], [0, 1], color=GRAY, linewidth=1, zorder=0)
     of = np.array(found.datasets)
     for i, name in enumerate(sorted(set(found.datasets))):
@@ -170,21 +169,15 @@ def draw_scatter(
     save_figure(figure, path)
 
 
-def _two_panels(lines: int) -> tuple[Any, tuple[Axes, Axes]]:
-    plt = load_pyplot()
-    figure, axes = plt.subplots(
-        1, 2, sharey=True, figsize=(9, 1.9 + 0.24 * lines), layout="constrained"
-    )
+def _two_panels(path: Path, names: Sequence[str]) -> tuple[Any, Axes, Axes]:
+    """Return a figure with two panels that share a list of names as y axis, the first on top."""
+    figure, axes = new_figure(path, 1, 2, sharey=True, figsize=(9, 1.9 + 0.24 * len(names)))
     for axis in axes:
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.tick_params(labelsize=8)
+        trim_axis(axis)
         axis.tick_params(axis="y", length=0)
-    return figure, (axes[0], axes[1])
-
-
-def _list_names(axis: Axes, names: list[str]) -> None:
-    axis.set_yticks(np.arange(len(names)), names, fontsize=8)
-    axis.set_ylim(len(names) - 0.5, -0.5)
+    axes[0].set_yticks(np.arange(len(names)), names, fontsize=8)
+    axes[0].set_ylim(len(names) - 0.5, -0.5)
+    return figure, axes[0], axes[1]
 
 
 def _finish(figure: Any, title: str, setting: str) -> None:

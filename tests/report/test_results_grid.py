@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from axonad.errors import InputError, UnknownNameError
-from axonad.report.grid import collect
+from axonad.report.results_grid import collect
 from tests.report.rows import make_row, make_rows
 
 

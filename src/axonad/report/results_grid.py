@@ -1,9 +1,9 @@
-"""The grid: one value per detector and series, and a gap where there is none.
+"""Benchmark rows as a grid: one value per detector and series, NaN where there is none.
 
-Every statistic starts here. A *line* is one label under one protocol; lines are never merged.
-Several seeds of a series are averaged into one value per series first, so that a series counts
-once. A run that failed leaves a gap (NaN), never a zero, and gaps are counted. The order of the
-rows does not matter, except that the last row of a job is the one that counts.
+Every statistic starts here. A *line* is one detector label under one protocol; lines are never
+merged. The seeds of a series are averaged first, so that every series counts once. A failed run
+leaves a gap (NaN), never a zero. The order of the rows does not matter, except that the last row
+of a job replaces earlier ones.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ NUMBER_FIELDS = tuple(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grid:
-    """Values of shape (lines, series), NaN where a line has none for a series.
+    """Values of shape (lines, series), NaN where a line has no value for a series.
 
-    ``names`` are the lines, ``series`` and ``datasets`` say what the columns are, ``failed`` is
-    the number of failed runs of each line, ``setting`` names suite, split, protocol and rule.
+    ``names`` are the lines, ``series`` and ``datasets`` describe the columns, ``failed`` counts the
+    failed runs of each line, ``setting`` names suite, split, protocol and VUS window rule.
     """
 
     names: tuple[str, ...]
@@ -51,13 +51,13 @@ class Grid:
 
 
 def collect(rows: Iterable[Row], *, metric: str) -> Grid:
-    """Return the grid of a metric, a part (``"VUS-PR d_rec"``) or a number of the row."""
+    """Return the grid of a metric, a score part (``"VUS-PR d_rec"``) or a numeric row field."""
     column = check_metric(metric)
     return collect_with(rows, value=lambda row: row.value(column))
 
 
 def collect_with(rows: Iterable[Row], *, value: Callable[[Row], float | None]) -> Grid:
-    """Return the grid of whatever ``value`` gives for a row that is ok; None leaves a gap."""
+    """Return the grid of what ``value`` returns for each successful row; None leaves a gap."""
     kept = check_rows(rows)
     naming = line_names(kept)
     names = tuple(sorted(naming.values(), key=lambda name: (name.casefold(), name)))
@@ -86,7 +86,7 @@ def collect_with(rows: Iterable[Row], *, value: Callable[[Row], float | None]) -
 
 
 def check_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the last row of every job in a fixed order; refuse rows that must not be averaged."""
+    """Return the last row of every job, sorted; raise if the rows must not be averaged."""
     kept = latest(rows)
     if not kept:
         raise InputError("there are no rows; run a benchmark first")
@@ -117,7 +117,7 @@ def check_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def check_same_content(rows: Iterable[Row]) -> None:
-    """Refuse rows that were made from different content under the name of one series."""
+    """Raise if rows of one series were made from different data."""
     content: dict[tuple[str, str], str] = {}
     for row in rows:
         if not row.fingerprint:
@@ -126,12 +126,12 @@ def check_same_content(rows: Iterable[Row]) -> None:
         if known != row.fingerprint:
             raise InputError(
                 f"rows of {row.series} come from different data (fingerprints {known} and "
-                f"{row.fingerprint}); run them again on one, in a new folder"
+                f"{row.fingerprint}); run them again on the same data, in a new folder"
             )
 
 
 def line_names(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
-    """Return the name of every (label, protocol): with the protocol where there are several."""
+    """Return the name of every (label, protocol): with the protocol if there are several."""
     lines = sorted({(row.label, row.protocol) for row in rows})
     several = len({protocol for _, protocol in lines}) > 1
     return {(a, b): f"{a} ({b})" if several else a for a, b in lines}
@@ -140,22 +140,18 @@ def line_names(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
 def describe(rows: Iterable[Row]) -> str:
     """Return what the rows have in common: ``"Suite x; split eval; protocol parity; ..."``."""
     rows = list(rows)
-    said = []
-    for what, name in (
-        ("suite", "suite"),
-        ("split", "split"),
-        ("protocol", "protocol"),
-        ("VUS window rule", "window_rule"),
-    ):
+    parts = []
+    for name in ("suite", "split", "protocol", "window_rule"):
         found = sorted({str(getattr(row, name)) for row in rows} - {""})
+        what = "VUS window rule" if name == "window_rule" else name
         if found:
-            said.append(f"{what}{'s' if len(found) > 1 else ''} {', '.join(found)}")
-    text = "; ".join(said)
+            parts.append(f"{what}{'s' if len(found) > 1 else ''} {', '.join(found)}")
+    text = "; ".join(parts)
     return text[:1].upper() + text[1:] + "."
 
 
 def find_name(name: str, names: Sequence[str]) -> str:
-    """Return the line of that name; a bare label will do where it stands for one line only."""
+    """Return the line of that name; the bare label is enough if only one line has it."""
     if name in names:
         return name
     meant = [known for known in names if known in {f"{name} ({p})" for p in PROTOCOLS}]
@@ -169,7 +165,7 @@ def find_name(name: str, names: Sequence[str]) -> str:
 
 
 def check_metric(metric: str) -> str:
-    """Return our name of a column with numbers; refuse one that no row has."""
+    """Return the name of a numeric column, aliases resolved; raise if there is none."""
     column = ALIASES.get(metric, metric)
     known = (*METRIC_NAMES, *NUMBER_FIELDS)
     if column in known or column.startswith("VUS-PR "):

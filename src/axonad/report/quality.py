@@ -1,4 +1,4 @@
-"""Tables of quality: per detector, per data set, per kind of event, per part of the score."""
+"""Tables of detection quality: per detector, data set, kind of event and part of the score."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from axonad.bench.row import METRIC_NAMES, Row
-from axonad.errors import InputError, UnknownNameError, suggest
-from axonad.metrics.registry import resolve_names
-from axonad.report.grid import Grid, check_rows, collect, collect_with, line_names
+from axonad.bench.row import Row
+from axonad.errors import InputError
+from axonad.report.results_grid import (
+    Grid,
+    check_rows,
+    collect,
+    collect_with,
+    describe,
+    line_names,
+)
 from axonad.report.statistics import Summary, dataset_means, summarise, summarise_grid
 from axonad.report.table import Cell, Column, Line, Table
 
@@ -18,26 +24,20 @@ PAPER_METRICS = (
     "AUC-PR", "AUC-ROC", "VUS-PR", "VUS-ROC", "PA-F1", "Event-F1", "Range-F1", "Affiliation-F1",
 )  # fmt: skip
 """The metrics of the paper's main table, in its order."""
-KIND_VALUES = ("VUS-PR", "AUC-PR", "found")
 PARTIAL = "†"
 DETECTOR = Column(heading="detector", style="text")
 SERIES = Column(heading="series", style="count")
 MISSING = Column(heading="missing", style="count")
 
 
-def score_table(
-    rows: Iterable[Row], *, metrics: Sequence[str] | None = None, over: str = "series"
-) -> Table:
-    """Return mean ± standard deviation of every metric, best VUS-PR first.
+def score_table(rows: Iterable[Row], *, over: str = "series") -> Table:
+    """Return mean ± standard deviation of the paper's metrics, sorted by VUS-PR.
 
-    ``over="series"`` is the paper's average, ``over="datasets"`` gives each data set one voice.
+    ``over="series"`` is the paper's average; ``over="datasets"`` weights all data sets equally.
     """
-    rows = list(rows)
-    names = resolve_names(PAPER_METRICS if metrics is None else metrics, METRIC_NAMES)
-    if not names:
-        raise InputError("a score table needs at least one metric, got none")
-    columns = {name: summarise(rows, metric=name, over=over) for name in names}
-    first = columns["VUS-PR" if "VUS-PR" in columns else names[0]]
+    rows = check_rows(rows)
+    columns = {name: summarise(rows, metric=name, over=over) for name in PAPER_METRICS}
+    first = columns["VUS-PR"]
     lines: list[Line] = []
     for i in best_first([summary.mean for summary in first]):
         summary = first[i]
@@ -45,16 +45,15 @@ def score_table(
         sets = [summary.datasets] if over == "datasets" else []
         lines.append((summary.name, *cells, *sets, summary.series, summary.missing))
     counted = [Column(heading="data sets", style="count")] if over == "datasets" else []
-    what = "series" if over == "series" else "data sets"
     return Table(
-        title=f"Mean ± standard deviation over {what}",
+        title=f"Mean ± standard deviation over {'series' if over == 'series' else 'data sets'}",
         columns=(
             DETECTOR,
-            *(Column(heading=name, style="spread", best="max") for name in names),
+            *(Column(heading=name, style="spread", best="max") for name in PAPER_METRICS),
             *counted, SERIES, MISSING,
         ),
         rows=tuple(lines),
-        notes=(collect(rows, metric=names[0]).setting, *note_gaps(first)),
+        notes=(describe(rows), *note_gaps(first)),
     )  # fmt: skip
 
 
@@ -73,7 +72,7 @@ def dataset_table(rows: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
         lines.append((grid.names[i], *cells, summaries[i].mean, summaries[i].missing))
     shown = [Column(heading=f"{name} ({size})", best="max") for name, size in sizes.items()]
     notes = [grid.setting, "In brackets: the number of series."]
-    if any(isinstance(cell, Cell) and cell.mark for line in lines for cell in line):
+    if has_marks(lines):
         notes.append(f"{PARTIAL} some series of the data set are missing and left out.")
     return Table(
         title=f"{metric} per data set",
@@ -83,71 +82,61 @@ def dataset_table(rows: Iterable[Row], *, metric: str = "VUS-PR") -> Table:
     )
 
 
-def kind_table(rows: Iterable[Row], *, value: str = "VUS-PR") -> Table:
-    """Return what each detector makes of each kind of planted event.
-
-    ``value`` is ``"VUS-PR"`` or ``"AUC-PR"`` (mean over series, other kinds masked) or
-    ``"found"``: the share of the events that were found.
-    """
-    if value not in KIND_VALUES:
-        raise UnknownNameError(
-            f"value must be one of {', '.join(KIND_VALUES)}, got {value!r}"
-            f"{suggest(value, KIND_VALUES)}"
-        )
+def kind_table(rows: Iterable[Row]) -> Table:
+    """Return mean VUS-PR per detector and kind of planted event, with other kinds masked."""
     kept = check_rows(rows)
     kinds = sorted({kind for row in kept for kind in row.kinds})
     if not kinds:
-        raise InputError("no row knows kinds of events; they come from generated series")
+        raise InputError("no row has kinds of events; only rows of generated series do")
     events = [_kind_grid(kept, kind, "events") for kind in kinds]
-    grids = [_kind_grid(kept, kind, value) for kind in kinds]
-    means = np.array([_kind_means(g, e, value) for g, e in zip(grids, events, strict=True)]).T
-    there = ~np.isnan(means)
-    overall = np.where(there, means, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    overall[~there.any(axis=1)] = np.nan
+    found = [summarise_grid(_kind_grid(kept, kind, "VUS-PR")) for kind in kinds]
+    means = np.array([[summary.mean for summary in summaries] for summaries in found]).T
+    present = ~np.isnan(means)
+    overall = np.where(present, means, 0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    overall[~present.any(axis=1)] = np.nan
     whole = summarise(kept)
     lines = [
-        (grids[0].names[i], *means[i].tolist(), float(overall[i]), whole[i].missing)
+        (whole[i].name, *means[i].tolist(), float(overall[i]), whole[i].missing)
         for i in best_first(overall.tolist())
     ]
     counts = [int(np.nan_to_num(grid.values).max(axis=0).sum()) for grid in events]
     shown = [Column(heading=f"{k} ({n})", best="max") for k, n in zip(kinds, counts, strict=True)]
-    what = "Share of events found" if value == "found" else value
     return Table(
-        title=f"{what} per kind of event",
+        title="VUS-PR per kind of event",
         columns=(DETECTOR, *shown, Column(heading="mean of kinds", best="max"), MISSING),
         rows=tuple(lines),
-        notes=(grids[0].setting, "In brackets: the number of events.", *note_gaps(whole)),
+        notes=(describe(kept), "In brackets: the number of events.", *note_gaps(whole)),
     )
 
 
+def _kind_grid(rows: Sequence[Row], kind: str, what: str) -> Grid:
+    return collect_with(rows, value=lambda row: row.kinds.get(kind, {}).get(what))
+
+
 def parts_table(rows: Iterable[Row]) -> Table:
-    """Return VUS-PR of the score, of each of its parts alone, and placed at the window's end."""
+    """Return VUS-PR of the score, of each part alone, and of the score at the window's end."""
     kept = check_rows(rows)
     naming = line_names(kept)
     wanted = {naming[row.label, row.protocol] for row in kept if row.parts}
     parts = {part for row in kept for part in row.parts}
     if not parts:
-        raise InputError("no row has parts of a score; only detectors with named parts give them")
+        raise InputError("no row has score parts; only detectors with named parts report them")
     order = sorted(parts, key=lambda part: (part == "end", part != "d_rec", part))
     whole = summarise(kept)
     columns = [summarise(kept, metric=f"VUS-PR {part}") for part in order]
     lines: list[Line] = []
-    partial = False
     for i in best_first([summary.mean for summary in whole]):
-        if whole[i].name not in wanted:
-            continue
-        fewer = [0 < column[i].series < whole[i].series for column in columns]
-        partial |= any(fewer)
-        cells = [
-            Cell(column[i].mean, mark=PARTIAL if few else "")
-            for column, few in zip(columns, fewer, strict=True)
-        ]
-        lines.append((whole[i].name, whole[i].mean, *cells, whole[i].series, whole[i].missing))
+        if whole[i].name in wanted:
+            cells = [
+                Cell(c[i].mean, mark=PARTIAL if 0 < c[i].series < whole[i].series else "")
+                for c in columns
+            ]
+            lines.append((whole[i].name, whole[i].mean, *cells, whole[i].series, whole[i].missing))
     notes = [
-        collect(kept, metric="VUS-PR").setting,
+        describe(kept),
         "Mean over series; end: the score at the window's end.",
     ]
-    if partial:
+    if has_marks(lines):
         notes.append(f"{PARTIAL} not every series of the score has this part.")
     return Table(
         title="VUS-PR of the score and of its parts",
@@ -160,27 +149,18 @@ def parts_table(rows: Iterable[Row]) -> Table:
     )  # fmt: skip
 
 
-def _kind_grid(rows: Sequence[Row], kind: str, what: str) -> Grid:
-    return collect_with(rows, value=lambda row: row.kinds.get(kind, {}).get(what))
-
-
-def _kind_means(grid: Grid, events: Grid, value: str) -> list[float]:
-    """Return one number per detector: the mean over series, or found events per event."""
-    if value != "found":
-        return [summary.mean for summary in summarise_grid(grid)]
-    totals = np.nansum(np.where(np.isnan(grid.values), np.nan, events.values), axis=1)
-    found = np.nansum(grid.values, axis=1)
-    shares = np.divide(found, totals, out=np.full_like(found, np.nan), where=totals > 0)
-    return [float(share) for share in shares]
-
-
 def best_first(values: Sequence[float]) -> list[int]:
-    """Return positions from the highest value to the lowest; what is missing comes last."""
+    """Return the positions from the highest value to the lowest, NaN last."""
     return sorted(range(len(values)), key=lambda i: (math.isnan(values[i]), -values[i]))
 
 
+def has_marks(lines: Iterable[Line]) -> bool:
+    """Return whether any cell carries a mark, which then needs a note."""
+    return any(isinstance(cell, Cell) and cell.mark for line in lines for cell in line)
+
+
 def note_gaps(summaries: Sequence[Summary]) -> list[str]:
-    """Return notes on what is missing, if anything is."""
+    """Return notes on missing series and failed runs, if there are any."""
     notes = []
     if any(summary.missing for summary in summaries):
         notes.append(

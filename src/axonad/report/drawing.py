@@ -1,0 +1,63 @@
+"""What all figures share: matplotlib loaded on first use, file formats, colours, axis style."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from axonad.errors import MissingDependencyError, UnknownNameError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+# The colour-blind safe palette of Okabe and Ito.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#000000")
+BLUE, ORANGE, GREEN, RED, GRAY = *PALETTE[:4], "#bdbdbd"
+MARKERS = ("o", "s", "^", "D")
+
+
+def load_pyplot() -> Any:
+    """Return ``matplotlib.pyplot`` with a backend that needs no display."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingDependencyError(
+            "figures need matplotlib; install it with: pip install 'axonad[plot]'"
+        ) from None
+    return plt
+
+
+def check_format(path: Path) -> None:
+    """Raise if a figure cannot be written: unknown file extension, or matplotlib is missing."""
+    if path.suffix.lower() not in FORMATS:
+        raise UnknownNameError(
+            f"cannot draw {path.name!r}: the file extension must be one of {', '.join(FORMATS)}"
+        )
+    load_pyplot()
+
+
+def new_figure(path: Path, *shape: int, **options: Any) -> Any:
+    """Return figure and axes, as ``pyplot.subplots``; raise if they cannot be saved to ``path``."""
+    check_format(path)
+    return load_pyplot().subplots(*shape, layout="constrained", **options)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure and close it; drawing the same data again gives the same bytes."""
+    plt = load_pyplot()
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with plt.rc_context({"svg.hashsalt": "axonad"}):
+        figure.savefig(path, dpi=130, metadata=undated.get(path.suffix.lower()))
+    plt.close(figure)
+
+
+def trim_axis(axis: Axes, *, labelsize: int = 8) -> None:
+    """Remove the top and right frame lines and set the size of the tick labels."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=labelsize)

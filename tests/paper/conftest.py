@@ -1,0 +1,3 @@
+from tests.report.figures import drawn
+
+__all__ = ["drawn"]
