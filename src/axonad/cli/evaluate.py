@@ -24,8 +24,7 @@ from axonad.metrics import evaluate as evaluate_scores
 def evaluate(
     scores: Annotated[Path, typer.Argument(help="CSV or Parquet file with a column of scores.")],
     labels: Annotated[
-        Path | None,
-        typer.Option(help="File with a column Label. Default: the scores file itself."),
+        Path | None, typer.Option(help="File with a column Label. Default: the scores file itself.")
     ] = None,
     column: Annotated[str, typer.Option(help="Column with the scores.")] = "score",
     window: Annotated[
@@ -36,8 +35,7 @@ def evaluate(
         ),
     ] = None,
     channel: Annotated[
-        str | None,
-        typer.Option(help="Column of the labels file whose period sets the VUS window."),
+        str | None, typer.Option(help="Column of the labels file whose period sets the VUS window.")
     ] = None,
     target: Annotated[
         Path | None,

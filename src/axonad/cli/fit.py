@@ -30,9 +30,7 @@ def fit(
     config: Annotated[
         Path | None, typer.Option(help="TOML file with parameters; --set takes precedence.")
     ] = None,
-    rows: Annotated[
-        int | None, typer.Option(min=1, help="Use only the first ROWS rows.", show_default=False)
-    ] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
     ignore: Ignore = None,

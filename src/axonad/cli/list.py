@@ -14,9 +14,7 @@ from axonad.registry import detector_class, list_detectors
 
 
 def list_command(
-    name: Annotated[
-        str | None, typer.Argument(help="Detector to show in detail.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help="Detector to show in detail.")] = None,
 ) -> None:
     """List all detectors, or show one: its paper, its parameters, where it differs."""
     if name is not None:

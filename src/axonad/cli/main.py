@@ -29,11 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(fit)
-app.command()(score)
-app.command()(stream)
-app.command()(evaluate)
-app.command()(export)
+for command in (fit, score, stream, evaluate, export):
+    app.command()(command)
 app.command("list")(list_command)
 app.command()(demo)
 app.add_typer(bench_app, name="bench")

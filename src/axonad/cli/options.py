@@ -7,15 +7,11 @@ from typing import Annotated
 
 import typer
 
-ModelFolder = Annotated[
-    Path, typer.Argument(help="Folder of a saved detector.", show_default=False)
-]
+ModelFolder = Annotated[Path, typer.Argument(help="Folder of a saved detector.")]
 Device = Annotated[
     str | None,
     typer.Option(
-        "--device",
-        help="Device to score on: auto, cpu, cuda or mps. Default: as fitted.",
-        show_default=False,
+        "--device", help="Device to score on: auto, cpu, cuda or mps. Default: as fitted."
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]

@@ -7,15 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from axonad.cli.options import (
-    Device,
-    Force,
-    Ignore,
-    LabelColumn,
-    ModelFolder,
-    Separator,
-    TimeColumn,
-)
+from axonad.cli import options
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
 from axonad.cli.score_chunks import score_chunked
 from axonad.cli.score_table import score_columns
@@ -32,7 +24,7 @@ CHUNK = 100_000  # rows per chunk of such a file
 
 
 def score(
-    model: ModelFolder,
+    model: options.ModelFolder,
     data: Annotated[Path, typer.Argument(help="Data to score, CSV or Parquet.")],
     target: Annotated[
         Path, typer.Option("--out", "-o", help="File to write the scores to, .csv or .parquet.")
@@ -43,24 +35,21 @@ def score(
     align: Annotated[
         str | None,
         typer.Option(
-            help="Step that gets a window's score: center or end of the window. "
-            "Default: as fitted.",
-            show_default=False,
+            help="Step that gets a window's score: center or end of the window. Default: as fitted."
         ),
     ] = None,
-    device: Device = None,
-    time: TimeColumn = None,
-    label: LabelColumn = None,
-    ignore: Ignore = None,
-    separator: Separator = ",",
-    force: Force = False,
+    device: options.Device = None,
+    time: options.TimeColumn = None,
+    label: options.LabelColumn = None,
+    ignore: options.Ignore = None,
+    separator: options.Separator = ",",
+    force: options.Force = False,
     chunk: Annotated[
         int | None,
         typer.Option(
             help="Score this many rows at a time, for files larger than memory. Default: the "
             f"whole file at once; files above 1 GiB in chunks of {CHUNK} rows, if the detector "
-            "and the other options allow it.",
-            show_default=False,
+            "and the other options allow it."
         ),
     ] = None,
 ) -> None:

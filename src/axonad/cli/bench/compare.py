@@ -34,9 +34,7 @@ def compare(
             help="Rows of another run, or a CSV with one published value per series (--column)."
         ),
     ],
-    column: Annotated[
-        str | None, typer.Option(help="Column with the published values.", show_default=False)
-    ] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the published values.")] = None,
     metric: Metric = "VUS-PR",
     detectors: Detectors = None,
     split: Split = None,
@@ -44,9 +42,7 @@ def compare(
     window: WindowRule = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            help="Also plot our values against the published ones, PNG or SVG.", show_default=False
-        ),
+        typer.Option(help="Also plot our values against the published ones, PNG or SVG."),
     ] = None,
     form: Format = "text",
     force: Force = False,

@@ -13,47 +13,27 @@ Metric = Annotated[
 ]
 Detectors = Annotated[
     list[str] | None,
-    typer.Option(
-        "--detectors", "-d", help="Only these detectors; separate by commas or repeat the option."
-    ),
+    typer.Option("--detectors", "-d", help="Only these detectors, comma-separated or repeated."),
 ]
-Split = Annotated[
-    str | None,
-    typer.Option(help="Only the series of this split: eval or tuning.", show_default=False),
-]
+Split = Annotated[str | None, typer.Option(help="Only the series of this split: eval or tuning.")]
 ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol", "-p", help="Only this protocol: parity or causal.", show_default=False
-    ),
+    str | None, typer.Option("--protocol", "-p", help="Only this protocol: parity or causal.")
 ]
 WindowRule = Annotated[
-    str | None,
-    typer.Option(
-        "--window", help="Only rows evaluated with this VUS window rule.", show_default=False
-    ),
+    str | None, typer.Option("--window", help="Only rows evaluated with this VUS window rule.")
 ]
 
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", help="Folder for the rows. Default: results/SUITE.", show_default=False
-    ),
+    Path | None, typer.Option("--out", "-o", help="Folder for the rows. Default: results/SUITE.")
 ]
-Data = Annotated[
-    Path | None, typer.Option(help="Folder or zip with the suite's series.", show_default=False)
-]
+Data = Annotated[Path | None, typer.Option(help="Folder or zip with the suite's series.")]
 SeriesParts = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Only series whose name contains this; separate by commas or repeat the option."
-    ),
+    typer.Option(help="Only series whose name contains this, comma-separated or repeated."),
 ]
 Seeds = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Seeds to use instead of the suite's; separate by commas or repeat the option."
-    ),
+    typer.Option(help="Seeds to use instead of the suite's, comma-separated or repeated."),
 ]
 Engine = Annotated[
     str,

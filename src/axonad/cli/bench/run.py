@@ -16,24 +16,8 @@ from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
 from axonad.bench.run import ENGINES, check_settings, pending, run_jobs
 from axonad.bench.suite import Suite, read_suite
-from axonad.cli.bench.options import (
-    Address,
-    Data,
-    Detectors,
-    Device,
-    Engine,
-    KeepScores,
-    MemoryLimit,
-    Out,
-    RetryFailed,
-    Seeds,
-    SeriesParts,
-    Split,
-    TimeLimit,
-    Workers,
-    parse_seeds,
-    split_names,
-)
+from axonad.cli.bench import options
+from axonad.cli.bench.options import parse_seeds, split_names
 from axonad.cli.bench.progress_display import follow
 from axonad.cli.terminal import print_line
 from axonad.config import check_choice
@@ -43,28 +27,28 @@ SCORES = "scores"
 
 def run(
     suite: Annotated[str, typer.Argument(help="Name of a suite, its folder, or a suite.toml.")],
-    target: Out = None,
-    data: Data = None,
-    detectors: Detectors = None,
-    series: SeriesParts = None,
-    split: Split = None,
-    seeds: Seeds = None,
+    target: options.Out = None,
+    data: options.Data = None,
+    detectors: options.Detectors = None,
+    series: options.SeriesParts = None,
+    split: options.Split = None,
+    seeds: options.Seeds = None,
     protocols: Annotated[
         list[str] | None,
         typer.Option("--protocol", "-p", help="Only this protocol: parity or causal."),
     ] = None,
-    engine: Engine = "local",
-    address: Address = None,
-    workers: Workers = None,
-    device: Device = None,
-    time_limit: TimeLimit = None,
-    memory_limit: MemoryLimit = None,
-    keep_scores: KeepScores = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    workers: options.Workers = None,
+    device: options.Device = None,
+    time_limit: options.TimeLimit = None,
+    memory_limit: options.MemoryLimit = None,
+    keep_scores: options.KeepScores = False,
     rescore: Annotated[
         bool,
         typer.Option("--rescore", help="Compute the metrics of saved scores again; fit nothing."),
     ] = False,
-    retry_failed: RetryFailed = False,
+    retry_failed: options.RetryFailed = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the jobs.")] = False,
 ) -> None:
     """Run the jobs of a suite that have no row yet."""

@@ -66,7 +66,6 @@ def table(
             "--out",
             "-o",
             help="Write all tables and figures into this folder instead of printing one table.",
-            show_default=False,
         ),
     ] = None,
     force: Force = False,

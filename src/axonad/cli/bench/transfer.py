@@ -26,26 +26,20 @@ def transfer(
     target: Annotated[str, typer.Argument(help="Suite to check.")],
     among: Annotated[str, typer.Option(help="Suite to compare it with.")],
     data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder or zip with the series of the --among suite.", show_default=False
-        ),
+        Path | None, typer.Option(help="Folder or zip with the series of the --among suite.")
     ] = None,
     target_data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder or zip with the series of the suite to check.", show_default=False
-        ),
+        Path | None, typer.Option(help="Folder or zip with the series of the suite to check.")
     ] = None,
     by: Annotated[
         str, typer.Option(help="Compare with every single series, or with every dataset.")
     ] = "series",
     seeds: Annotated[
         list[str] | None,
-        typer.Option(help="Seeds of a generated suite; separate by commas or repeat the option."),
+        typer.Option(help="Seeds of a generated suite, comma-separated or repeated."),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Also plot all distances, PNG or SVG.", show_default=False)
+        Path | None, typer.Option(help="Also plot all distances, PNG or SVG.")
     ] = None,
     form: Format = "text",
     force: Force = False,

@@ -1,11 +1,12 @@
-"""``axonad paper``: run the paper's experiments; one file per experiment."""
+"""``axonad paper``: run the paper's experiments, one command each."""
 
 from __future__ import annotations
 
 import typer
 
-from axonad.cli.paper.all import SUITE_EXPERIMENTS, run_all
+from axonad.cli.paper.all import run_all
 from axonad.cli.paper.diagnostics import run_diagnostics
+from axonad.cli.paper.suite_experiments import SUITE_EXPERIMENTS
 from axonad.cli.paper.transfer import run_transfer
 
 paper_app = typer.Typer(

@@ -9,16 +9,10 @@ import typer
 
 from axonad.bench.suite import read_suite
 from axonad.cli.bench.options import Data, Device, Engine, Workers
-from axonad.cli.paper.ablation import ABLATION
 from axonad.cli.paper.diagnostics import run_diagnostics
 from axonad.cli.paper.options import Small
-from axonad.cli.paper.runtime import RUNTIME
-from axonad.cli.paper.sensitivity import SENSITIVITY
-from axonad.cli.paper.table1 import TABLE1
-from axonad.cli.paper.table2 import TABLE2
+from axonad.cli.paper.suite_experiments import SUITE_EXPERIMENTS
 from axonad.cli.paper.transfer import run_transfer
-
-SUITE_EXPERIMENTS = (TABLE1, TABLE2, ABLATION, SENSITIVITY, RUNTIME)
 
 
 def run_all(

@@ -14,17 +14,8 @@ from axonad.bench.job import Job
 from axonad.bench.row import latest
 from axonad.bench.run import check_settings, pending
 from axonad.bench.suite import Suite, read_suite
-from axonad.cli.bench.options import (
-    Data,
-    Device,
-    Out,
-    ProtocolName,
-    RetryFailed,
-    Seeds,
-    SeriesParts,
-    parse_seeds,
-    split_names,
-)
+from axonad.cli.bench import options
+from axonad.cli.bench.options import parse_seeds, split_names
 from axonad.cli.bench.progress_display import follow
 from axonad.cli.bench.row_selection import select_rows
 from axonad.cli.paper.options import Show, Small, Write
@@ -46,15 +37,15 @@ On = Annotated[
 
 
 def run_diagnostics(
-    target: Out = None,
-    data: Data = None,
+    target: options.Out = None,
+    data: options.Data = None,
     on: On = SUITE,
-    series: SeriesParts = None,
-    seeds: Seeds = None,
-    protocol: ProtocolName = None,
+    series: options.SeriesParts = None,
+    seeds: options.Seeds = None,
+    protocol: options.ProtocolName = None,
     write: Write = None,
-    device: Device = None,
-    retry_failed: RetryFailed = False,
+    device: options.Device = None,
+    retry_failed: options.RetryFailed = False,
     small: Small = False,
     show: Show = False,
 ) -> None:

@@ -10,24 +10,8 @@ from pathlib import Path
 from axonad.bench.results import read_rows
 from axonad.bench.row import Row
 from axonad.bench.suite import read_suite
-from axonad.cli.bench.options import (
-    Address,
-    Data,
-    Detectors,
-    Device,
-    Engine,
-    KeepScores,
-    MemoryLimit,
-    Out,
-    ProtocolName,
-    RetryFailed,
-    Seeds,
-    SeriesParts,
-    TimeLimit,
-    Workers,
-    parse_seeds,
-    split_names,
-)
+from axonad.cli.bench import options
+from axonad.cli.bench.options import parse_seeds, split_names
 from axonad.cli.bench.row_selection import select_rows
 from axonad.cli.bench.run import run_suite
 from axonad.cli.paper.options import Show, Small, Write
@@ -73,21 +57,21 @@ class Experiment:
 
     def run(
         self,
-        target: Out = None,
-        data: Data = None,
-        detectors: Detectors = None,
-        series: SeriesParts = None,
-        seeds: Seeds = None,
-        protocol: ProtocolName = None,
+        target: options.Out = None,
+        data: options.Data = None,
+        detectors: options.Detectors = None,
+        series: options.SeriesParts = None,
+        seeds: options.Seeds = None,
+        protocol: options.ProtocolName = None,
         write: Write = None,
-        engine: Engine = "local",
-        address: Address = None,
-        workers: Workers = None,
-        device: Device = None,
-        time_limit: TimeLimit = None,
-        memory_limit: MemoryLimit = None,
-        keep_scores: KeepScores = False,
-        retry_failed: RetryFailed = False,
+        engine: options.Engine = "local",
+        address: options.Address = None,
+        workers: options.Workers = None,
+        device: options.Device = None,
+        time_limit: options.TimeLimit = None,
+        memory_limit: options.MemoryLimit = None,
+        keep_scores: options.KeepScores = False,
+        retry_failed: options.RetryFailed = False,
         small: Small = False,
         show: Show = False,
     ) -> None:

@@ -16,10 +16,7 @@ Small = Annotated[
 Write = Annotated[
     Path | None,
     typer.Option(
-        "--write",
-        "-w",
-        help="Folder for tables and figures. Default: the folder of the rows.",
-        show_default=False,
+        "--write", "-w", help="Folder for tables and figures. Default: the folder of the rows."
     ),
 ]
 Show = Annotated[
