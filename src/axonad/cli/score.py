@@ -63,7 +63,8 @@ def score(
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
-    if chunk is None and figure is None and detector.is_causal and _is_large(data):
+    is_large = data.is_file() and data.stat().st_size > LARGE
+    if chunk is None and figure is None and detector.is_causal and is_large:
         chunk = CHUNK
     columns: dict[str, Any] = {
         "time": time,
@@ -108,7 +109,3 @@ def _print_events(found: EventList) -> None:
     print_table(table)
     if found.count > len(found.strongest):
         print_line(f"(the {len(found.strongest)} strongest of {found.count})")
-
-
-def _is_large(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > LARGE

@@ -29,7 +29,7 @@ def stream(
         int | None,
         typer.Option(
             min=0,
-            help="For how many rows in a row a channel's last value may stand in for a missing "
+            help="For how many consecutive rows a channel's last value may replace a missing "
             "one. Default: 10.",
         ),
     ] = None,

@@ -8,7 +8,7 @@ from axonad.cli.paper.suite_experiments import SUITE_EXPERIMENTS
 
 
 @pytest.mark.slow
-def test_every_experiment_in_miniature(run, tmp_path):
+def test_every_experiment_run_small(run, tmp_path):
     code, out, _ = run("paper", "all", "--small", "--device", "cpu", "--out", "smoke")
     assert code == 0
     for name in (*(experiment.name for experiment in SUITE_EXPERIMENTS), "diagnostics", "transfer"):

@@ -11,7 +11,7 @@ from tests.cli.paper.committed import assert_same_tables
 from tests.conftest import ROOT
 
 
-def test_diagnostics_in_miniature(run, tmp_path, monkeypatch):
+def test_diagnostics_run_small(run, tmp_path, monkeypatch):
     words = ("paper", "diagnostics", "--small", "--device", "cpu", "--seeds", "2024", "--out", "d")
     code, out, err = run(*words)
     assert code == 0

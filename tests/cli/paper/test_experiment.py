@@ -6,7 +6,7 @@ from axonad.bench.results import read_rows
 from tests.conftest import ROOT
 
 
-def test_ablation_and_sensitivity_in_miniature(run, tmp_path):
+def test_ablation_and_sensitivity_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     labels = "base,predict-keys,recon-only-scoring"
     code, out, _ = run("paper", "ablation", *few, "-d", labels, "--out", "a")

@@ -41,7 +41,7 @@ def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed)
     assert not (tmp_path / "one/figure5-parity.png").exists()
 
 
-def test_the_tables_in_miniature(run, tmp_path):
+def test_the_tables_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     code, out, _ = run("paper", "table1", *few, "-d", "AxonAD,PCA", "-p", "parity", "--out", "t1")
     assert code == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.bench.jobs import write_series
 
 
-def test_transfer_in_miniature(run, tmp_path):
+def test_transfer_run_small(run, tmp_path):
     code, out, _ = run("paper", "transfer", "--small", "--out", "t")
     assert code == 0
     assert "paper's stream" in out

@@ -51,7 +51,7 @@ class ProgressDisplay:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._total = total
         self._done = self._failed = 0
-        self._sums: dict[str, tuple[float, int, int]] = {}  # sum of METRIC, rows, failed rows
+        self._values: dict[str, list[float | None]] = {}  # of METRIC by detector; None: failed
         self._started = self._latest = time.monotonic()
         for row in before:
             self._add(row)
@@ -66,12 +66,8 @@ class ProgressDisplay:
         self._add(row)
 
     def _add(self, row: Row) -> None:
-        name = f"{row.label} ({row.protocol})"
-        total, count, failed = self._sums.get(name, (0.0, 0, 0))
-        if row.is_ok:
-            self._sums[name] = (total + row.metrics[METRIC], count + 1, failed)
-        else:
-            self._sums[name] = (total, count, failed + 1)
+        values = self._values.setdefault(f"{row.label} ({row.protocol})", [])
+        values.append(row.metrics[METRIC] if row.is_ok else None)
 
     def line(self, row: Row) -> str:
         """Return the outcome of a job and where the run stands, as one line."""
@@ -87,10 +83,13 @@ class ProgressDisplay:
         """Return mean scores by detector above a progress bar."""
         headings = ("rows", "failed", f"mean {METRIC}")
         table = plain_table("detector", *headings, numeric=headings)
-        best = sorted(self._sums.items(), key=lambda item: -item[1][0] / max(1, item[1][1]))
-        for name, (total, count, failed) in best[:SHOWN]:
-            mean = f"{total / count:.3f}" if count else "–"
-            table.add_row(name, str(count), str(failed) if failed else "", mean)
+        lines = []
+        for name, values in self._values.items():
+            known = [value for value in values if value is not None]
+            lines.append((sum(known) / max(1, len(known)), name, len(known), values.count(None)))
+        for mean, name, count, failed in sorted(lines, key=lambda line: -line[0])[:SHOWN]:
+            shown = f"{mean:.3f}" if count else "–"
+            table.add_row(name, str(count), str(failed) if failed else "", shown)
         last = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=max(1, self._total), completed=self._done, width=40)
         last.add_row(bar, Text(f"{self._done} of {self._total} done, {self._counts()}"))

@@ -16,7 +16,7 @@ from axonad.cli.options import Force
 from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line
 from axonad.config import check_choice
-from axonad.paper.transfer.check import UNITS, Segment, Transfer, check_transfer, dataset_features
+from axonad.paper.transfer.check import UNITS, Segment, check_transfer, dataset_features
 from axonad.paper.transfer.table import draw_transfer, transfer_table
 from axonad.progress import Progress
 from axonad.report.figures import check_format
@@ -53,15 +53,13 @@ def transfer(
     chosen = parse_seeds(seeds)
     targets = list(_segments(read_suite(target, data=target_data), chosen))
     others = list(_segments(read_suite(among, data=data), chosen))
-    found: list[Transfer] = []
     if by == "dataset":
         name = f"{target} (target)"
         renamed = [Segment(name, one.series, one.values) for one in targets]
-        found.append(check_transfer(dataset_features([*others, *renamed], by=by), name))
+        found = [check_transfer(dataset_features([*others, *renamed], by=by), name)]
     else:
-        for one in targets:
-            features = dataset_features([*others, one], by=by)
-            found.append(check_transfer(features, one.series))
+        features = (dataset_features([*others, one], by=by) for one in targets)
+        found = [check_transfer(f, one.series) for f, one in zip(features, targets, strict=True)]
     print_report_table(transfer_table(found, among=among, by=by), form)
     if figure is not None:
         figure.parent.mkdir(parents=True, exist_ok=True)

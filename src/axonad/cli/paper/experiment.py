@@ -83,9 +83,7 @@ class Experiment:
                 self._read(folder), detectors=detectors, series=series, seeds=seeds,
                 protocol=protocol,
             )  # fmt: skip
-            rows = self._of_split(rows, folder)
-            folder = folder.parent if folder.is_file() else folder
-            self._write(rows, write or folder)
+            self._write(rows, write or (folder.parent if folder.is_file() else folder))
             return
         if small and data is not None:
             raise InputError("--small makes its own series; leave out --data")
@@ -109,7 +107,7 @@ class Experiment:
         self._write(rows, write or folder)
 
     def _read(self, folder: Path) -> list[Row]:
-        """Return the rows in a folder; raise if they are another suite's or all failed."""
+        """Return the rows of the experiment's split; raise for another suite's rows."""
         rows = read_rows(folder)
         others = sorted({row.suite for row in rows} - {self.suite, f"{self.suite}-small"})
         if others:
@@ -118,12 +116,9 @@ class Experiment:
             )
         if rows and not any(row.is_ok for row in rows):
             raise InputError(f"all {len(rows)} rows in {folder} are failures: {rows[0].reason}")
-        return rows
-
-    def _of_split(self, rows: list[Row], folder: Path) -> list[Row]:
-        """Return the rows of the experiment's split; generated series belong to every split."""
+        # The generated series of a small run have no split.
         kept = [row for row in rows if self.split is None or row.split in ("", self.split)]
-        if not kept:
+        if rows and not kept:
             raise InputError(f"{folder} has no rows of split {self.split}")
         return kept
 
