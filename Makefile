@@ -52,7 +52,7 @@ imports: $(READY)
 unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ray
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow tests/cli/test_paper_smoke.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
 
 test-slow: $(READY)  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow

@@ -28,9 +28,9 @@ def peak() -> float:
 
 
 def score(folder: Path, data: str, chunk: int) -> None:
-    from axonad.cli.score import score_columns
+    from axonad.cli.output_files import write_table
     from axonad.cli.score_chunks import score_chunked
-    from axonad.cli.terminal import write_table
+    from axonad.cli.score_table import score_columns
     from axonad.data.readers import read
     from axonad.data.readers.chunks import FileChunks
 

@@ -9,22 +9,8 @@ import onnxruntime
 import pytest
 
 import axonad
-from axonad.cli import main
+from tests.cli.small_runs import assert_one_red_line
 from tests.conftest import waves
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    """Run a command in an empty folder; return exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        with pytest.raises(SystemExit) as caught:
-            main([str(word) for word in words])
-        out, err = capfd.readouterr()
-        return caught.value.code, out, err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +32,7 @@ def test_export_says_what_it_wrote_and_verifies_it(run, model, tmp_path, fitted)
     assert float(out.split("at most ")[1]) < 1e-4
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
     found = session.run(["score"], {"window": waves(16)[None]})[0]
-    np.testing.assert_allclose(found, fitted._score_ends(waves(16))[0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found, fitted.decision_function(waves(16))[:1], rtol=1e-4, atol=1e-4)
 
 
 def test_without_onnxruntime_the_file_is_written_unverified(run, model, tmp_path, monkeypatch):
@@ -57,17 +43,9 @@ def test_without_onnxruntime_the_file_is_written_unverified(run, model, tmp_path
     assert (tmp_path / "m.onnx").exists()
 
 
-def assert_refused(answer, message):
-    code, _, err = answer
-    assert code == 2
-    assert message in err
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-
-
 def test_nothing_is_overwritten_without_force(run, model, tmp_path):
     (tmp_path / "m.onnx").write_text("mine")
-    assert_refused(run("export", model, "-o", "m.onnx"), "m.onnx already exists")
+    assert_one_red_line(run("export", model, "-o", "m.onnx"), "m.onnx already exists")
     assert (tmp_path / "m.onnx").read_text() == "mine"
     assert run("export", model, "-o", "m.onnx", "--force")[0] == 0
     assert (tmp_path / "m.onnx").stat().st_size > 1000
@@ -75,10 +53,10 @@ def test_nothing_is_overwritten_without_force(run, model, tmp_path):
 
 def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, model):
     axonad.make_detector("PCA").fit(waves(200)).save(tmp_path / "pca")
-    assert_refused(run("export", "pca", "-o", "m.onnx"), "PCA cannot be exported to ONNX")
-    assert_refused(run("export", "none", "-o", "m.onnx"), "none does not exist")
-    monkeypatch.setattr("axonad.cli.export.PROMISE", -1.0)
-    assert_refused(run("export", model, "-o", "m.onnx"), "m.onnx was removed")
+    assert_one_red_line(run("export", "pca", "-o", "m.onnx"), "PCA cannot be exported to ONNX")
+    assert_one_red_line(run("export", "none", "-o", "m.onnx"), "none does not exist")
+    monkeypatch.setattr("axonad.cli.export.TOLERANCE", -1.0)
+    assert_one_red_line(run("export", model, "-o", "m.onnx"), "m.onnx was removed")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    assert_refused(run("export", model, "-o", "m.onnx"), "pip install 'axonad[onnx]'")
+    assert_one_red_line(run("export", model, "-o", "m.onnx"), "pip install 'axonad[onnx]'")
     assert [path.name for path in tmp_path.iterdir()] == ["pca"]

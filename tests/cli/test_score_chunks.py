@@ -11,14 +11,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from axonad import make_detector
+from axonad import load, make_detector
 from axonad.cli import score as score_module
 from axonad.cli import score_chunks as chunks_module
-from axonad.cli.main import main
 from axonad.data.readers.chunks import FileChunks
+from tests.cli.small_runs import NAMES
 from tests.conftest import SMALL, waves
 
-NAMES = ["speed", "yaw_rate", "torque"]
 DETECTORS = {
     "AxonAD": SMALL, "CrossChannelRidge": {}, "KMeansAD": {"window": 12, "clusters": 4},
 }  # fmt: skip
@@ -32,21 +31,6 @@ def models(tmp_path_factory):
         make_detector(name, contamination=0.02, **params).fit(frame).save(folder / name)
     make_detector("AxonAD", **SMALL, scaling="array").fit(frame).save(folder / "array")
     return folder
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    """Run a command in an empty folder; return exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*words):
-        with pytest.raises(SystemExit) as caught:
-            main([str(word) for word in words])
-        out, err = capfd.readouterr()
-        return caught.value.code, out, err
-
-    return run
 
 
 def drive(rows=230):
@@ -209,9 +193,7 @@ def test_large_files_are_chunked_without_being_asked(run, models, tmp_path, monk
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_memory_of_reading_and_writing_is_bounded(models, tmp_path, kind, monkeypatch):
-    import axonad
-
-    detector = axonad.load(models / "CrossChannelRidge")
+    detector = load(models / "CrossChannelRidge")
     monkeypatch.setattr(chunks_module, "PART", 2_000)
 
     def peak(rows):

@@ -1,4 +1,4 @@
-"""The command line: one command, one file."""
+"""The command line: one file per command."""
 
 from axonad.cli.main import main
 

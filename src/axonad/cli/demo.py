@@ -1,19 +1,20 @@
-"""``axonad demo``: a simulated car, faults planted, faults found."""
+"""``axonad demo``: simulate a drive with planted faults and detect them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.table import Table
 
 from axonad.cli.evaluate import metric_table
 from axonad.cli.options import Force
-from axonad.cli.score import score_columns
-from axonad.cli.terminal import check_target, out, write_table
+from axonad.cli.output_files import check_output, write_table
+from axonad.cli.score_table import score_columns
+from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.series import Series
 from axonad.data.telemetry import PlantedEvent, Telemetry, generate_telemetry
 from axonad.explanation import Explanation
@@ -25,50 +26,51 @@ from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
-GAP = 25  # alarms at most this many steps apart are one event
+GAP = 25  # alarms at most this many steps apart belong to one event
 CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 
 def demo(
-    steps: Annotated[int, typer.Option(min=4_000, help="Length of the drive.")] = 20_000,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs of training at most.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the drive and of the fit.")] = 2024,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for figure and scores.")] = (
-        Path("demo")
-    ),
+    steps: Annotated[int, typer.Option(min=4_000, help="Length of the drive in steps.")] = 20_000,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and the fit.")] = 2024,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the figure and the scores.")
+    ] = Path("demo"),
     data: Annotated[
         bool,
         typer.Option(
-            "--data", help="Also write normal.csv and drive.csv, to try fit and score on."
+            "--data",
+            help="Also write the data, normal.csv and drive.csv, to try `fit` and `score` on.",
         ),
     ] = False,
     force: Force = False,
 ) -> None:
-    """Generate a drive with faults, fit on its clean half, show which faults were found."""
+    """Simulate a drive, fit on its fault-free half, show which planted faults are found."""
     figure, table = folder / "demo.png", folder / "scores.csv"
-    extra = [folder / "normal.csv", folder / "drive.csv"] if data else []
     check_format(figure)
-    for path in (figure, table, *extra):
-        check_target(path, force=force)
-    console = out()
-    with working("driving"):
+    data_files = [folder / "normal.csv", folder / "drive.csv"] if data else []
+    for path in (figure, table, *data_files):
+        check_output(path, force=force)
+    with working("simulating a drive"):
         drive = generate_telemetry(steps=steps, seed=seed)
     test = _test_half(drive)
     if data:
         _write_data(folder, drive)
-    console.print(
+    print_line(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest"
     )
     detector = make_detector("AxonAD", epochs=epochs, seed=seed)
     detector.fit(Series(values=drive.train, channels=drive.channels))
     result = detector.explain(test)
-    planted = [_moved(event, -drive.train_end) for event in drive.events]
+    cut = drive.train_end
+    planted = [replace(e, start=e.start - cut, end=e.end - cut) for e in drive.events]
     hits = [bool(result.alarms[event.start : event.end].any()) for event in planted]
-    _print_planted(drive, planted, hits, result)
+    _print_planted(planted, hits, result, first=cut)
     _print_false_alarms(result, drive.test_labels, margin=detector.history // 2)
-    judged = evaluate_scores(result.scores, drive.test_labels, metrics=METRICS)
-    console.print(metric_table(judged, chance_level(drive.test_labels, metrics=METRICS), digits=3))
+    metrics = evaluate_scores(result.scores, drive.test_labels, metrics=METRICS)
+    print_table(metric_table(metrics, chance_level(drive.test_labels, metrics=METRICS), digits=3))
     write_table(table, score_columns(test, result))
     draw_scores(
         figure,
@@ -80,7 +82,7 @@ def demo(
         channels=CHANNELS,
         title="Simulated drive: planted faults found (green) and missed (red), alarms as ticks",
     )
-    console.print(f"wrote {figure} and {table}", markup=False)
+    print_line(f"wrote {figure} and {table}")
 
 
 def _test_half(drive: Telemetry) -> Series:
@@ -94,7 +96,7 @@ def _test_half(drive: Telemetry) -> Series:
 
 
 def _write_data(folder: Path, drive: Telemetry) -> None:
-    """Write the clean half and the half with faults as files a user could have recorded."""
+    """Write the fault-free half and the half with faults as CSV files."""
     cut, seconds = drive.train_end, np.arange(len(drive.values)) / drive.sample_rate
     clean = dict(zip(drive.channels, drive.train.T, strict=True))
     faulty = dict(zip(drive.channels, drive.test.T, strict=True))
@@ -102,38 +104,36 @@ def _write_data(folder: Path, drive: Telemetry) -> None:
     write_table(folder / "drive.csv", {"t_s": seconds[cut:], **faulty, "Label": drive.test_labels})
 
 
-def _moved(event: PlantedEvent, steps: int) -> PlantedEvent:
-    return PlantedEvent(event.kind, event.channels, event.start + steps, event.end + steps)
-
-
 def _print_planted(
-    drive: Telemetry, planted: list[PlantedEvent], hits: list[bool], result: Explanation
+    planted: list[PlantedEvent], hits: list[bool], result: Explanation, *, first: int
 ) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("steps", "planted fault", "in channels", "found", "score", "blamed first"):
-        table.add_column(heading, justify="right" if heading == "score" else "left")
+    """Print which faults were found; ``first`` is the step of the drive at which scoring starts."""
+    headings = ("steps", "planted fault", "in channels", "found", "score", "blamed first")
+    table = plain_table(*headings, numeric=("score",))
     raised = result.events(gap=GAP, top=2)
-    for event, local, hit in zip(drive.events, planted, hits, strict=True):
-        near = [e for e in raised if e.start < local.end and local.start < e.end]
-        strongest = max(near, key=lambda e: e.score, default=None)
+    for fault, hit in zip(planted, hits, strict=True):
+        overlapping = [e for e in raised if e.start < fault.end and fault.start < e.end]
+        strongest = max(overlapping, key=lambda e: e.score, default=None)
         table.add_row(
-            f"{event.start}–{event.end - 1}",
-            event.kind,
-            ", ".join(event.channels),
+            f"{first + fault.start}–{first + fault.end - 1}",
+            fault.kind,
+            ", ".join(fault.channels),
             "[green]yes[/]" if hit else "[red]no[/]",
-            f"{result.scores[local.start : local.end].max():.1f}",
+            f"{result.scores[fault.start : fault.end].max():.1f}",
             ", ".join(strongest.channels) if strongest else "",
         )
-    console = out()
-    console.print(table)
-    console.print(f"found {sum(hits)} of {len(hits)} planted faults", style="bold")
+    print_table(table)
+    print_line(f"found {sum(hits)} of {len(hits)} planted faults", style="bold")
 
 
 def _print_false_alarms(result: Explanation, labels: NDArray[np.int8], *, margin: int) -> None:
-    """Count events away from every fault; a window that touches one may sound a little early."""
+    """Count the events further than ``margin`` steps from any fault.
+
+    A window's score stands at its centre, so one that touches a fault may raise an alarm earlier.
+    """
     near = np.convolve(labels, np.ones(2 * margin + 1), mode="same") > 0
     false = sum(not near[e.start : e.end].any() for e in result.events(gap=GAP))
-    out().print(
+    print_line(
         f"{false} false alarm{'s' if false != 1 else ''} in {int((~near).sum()):,} "
         f"normal steps (threshold {result.threshold:.2f}, from training scores alone)"
     )

@@ -12,56 +12,65 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from axonad.cli.options import Force
-from axonad.cli.terminal import check_target, out, write_table
+from axonad.cli.output_files import check_output, write_table
+from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
 from axonad.data.series import Series
-from axonad.errors import ChannelError, InputError, UnknownNameError
+from axonad.errors import ChannelError, InputError
 from axonad.metrics import Evaluation, chance_level
 from axonad.metrics import evaluate as evaluate_scores
 
 
 def evaluate(
-    scores: Annotated[Path, typer.Argument(help="Scores, CSV or Parquet with a column `score`.")],
+    scores: Annotated[Path, typer.Argument(help="CSV or Parquet file with a column of scores.")],
     labels: Annotated[
-        Path | None,
-        typer.Option(help="File with a column Label. Default: the scores file itself."),
+        Path | None, typer.Option(help="File with a column Label. Default: the scores file itself.")
     ] = None,
     column: Annotated[str, typer.Option(help="Column with the scores.")] = "score",
     window: Annotated[
         str | None,
-        typer.Option(help="VUS window: steps, or tsb-ad-1.5 / tsb-ad-2026 (with --channel)."),
+        typer.Option(
+            help="VUS window: a number of steps, or the rule tsb-ad-1.5 or tsb-ad-2026, which "
+            "needs --channel."
+        ),
     ] = None,
     channel: Annotated[
-        str | None,
-        typer.Option(help="Column of the labels file whose period sets the VUS window."),
+        str | None, typer.Option(help="Column of the labels file whose period sets the VUS window.")
     ] = None,
     target: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also write the metrics, .json or .csv.")
+        Path | None,
+        typer.Option("--out", "-o", help="Also write the metrics to this .json or .csv file."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Judge scores by labels: every metric beside its chance level."""
+    """Compute every metric of scores against labels, next to its chance level."""
     if target is not None:
-        if target.suffix.lower() not in (".json", ".csv"):
-            raise UnknownNameError(
-                f"cannot write {target.name!r}: its ending must be .json or .csv"
-            )
-        check_target(target, force=force, reads=[scores, *([labels] if labels else [])])
+        inputs = [scores] if labels is None else [scores, labels]
+        check_output(target, force=force, inputs=inputs, endings=(".json", ".csv"))
     scored = read(scores)
     truth = scored if labels is None else read(labels)
     if truth.labels is None:
         raise InputError(f"{truth.name} has no column Label; pass --labels FILE")
     period = None if channel is None else _column(truth, channel)
     rule: int | str | None = int(window) if window and window.isdecimal() else window
+    has_numeric_times = truth.times is not None and truth.times.dtype.kind in "iufM"
     result = evaluate_scores(
         _column(scored, column), truth.labels, window=rule, channel=period,
-        times=_numeric_times(truth),
+        times=truth.times if has_numeric_times else None,
     )  # fmt: skip
     chance = chance_level(truth.labels, window=result.window)
     _print(result, chance)
     if target is not None:
         _write(target, result, chance)
-        out().print(f"wrote {target}", markup=False)
+        print_line(f"wrote {target}")
+
+
+def metric_table(result: Evaluation, chance: dict[str, float], *, digits: int = 4) -> Table:
+    """Return a table of every metric next to its chance level."""
+    table = plain_table("metric", "value", "chance", numeric=("value", "chance"))
+    for name, value in result.items():
+        table.add_row(name, f"{value:.{digits}f}", f"{chance[name]:.{digits}f}")
+    return table
 
 
 def _column(series: Series, name: str) -> NDArray[np.floating]:
@@ -72,50 +81,27 @@ def _column(series: Series, name: str) -> NDArray[np.floating]:
     return series.values[:, series.channels.index(name)]
 
 
-def _numeric_times(series: Series) -> NDArray[np.generic] | None:
-    if series.times is None or series.times.dtype.kind not in "iufM":
-        return None
-    return series.times
-
-
-def metric_table(result: Evaluation, chance: dict[str, float], *, digits: int = 4) -> Table:
-    """Return every metric beside its chance level as a table to print."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("metric", "value", "chance"):
-        table.add_column(heading, justify="left" if heading == "metric" else "right")
-    for name, value in result.items():
-        table.add_row(name, f"{value:.{digits}f}", f"{chance[name]:.{digits}f}")
-    return table
-
-
 def _print(result: Evaluation, chance: dict[str, float]) -> None:
-    console = out()
-    console.print(metric_table(result, chance))
+    print_table(metric_table(result, chance))
     alarms = result.alarms
-    hourly = alarms.false_alarms_per_hour is not None
-    console.print(f"VUS window {result.window} ({result.window_source})")
-    console.print(
+    hourly = alarms.false_alarms_per_hour
+    print_line(f"VUS window {result.window} ({result.window_source})")
+    print_line(
         f"at the best threshold {alarms.threshold:.6g}: precision {alarms.precision:.3f}, "
         f"recall {alarms.recall:.3f}, {alarms.found} events found, {alarms.missed} missed, "
         f"{alarms.false_alarms_per_1000_steps:.2f} false alarms per 1,000 steps"
-        + (f" ({alarms.false_alarms_per_hour:.1f} per hour)" if hourly else "")
+        + ("" if hourly is None else f" ({hourly:.1f} per hour)")
     )
     if alarms.median_delay is not None:
-        console.print(f"median delay of the events found: {alarms.median_delay:.0f} steps")
+        print_line(f"median delay of the events found: {alarms.median_delay:.0f} steps")
 
 
 def _write(target: Path, result: Evaluation, chance: dict[str, float]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix.lower() == ".json":
+        target.parent.mkdir(parents=True, exist_ok=True)
         document = {**result.as_dict(), "chance": chance}
         target.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         return
     names = list(result)
-    write_table(
-        target,
-        {
-            "metric": names,
-            "value": [result[n] for n in names],
-            "chance": [chance[n] for n in names],
-        },
-    )
+    values, chances = [result[name] for name in names], [chance[name] for name in names]
+    write_table(target, {"metric": names, "value": values, "chance": chances})

@@ -1,4 +1,4 @@
-"""``axonad fit``: learn from a file, save a detector."""
+"""``axonad fit``: fit a detector to a file and save it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from axonad.cli.options import Force, Ignore, LabelColumn, Separator, TimeColumn
-from axonad.cli.terminal import check_target, out
+from axonad.cli.output_files import check_output
+from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
-from axonad.data.series import Series
-from axonad.detector import FILES, Detector
+from axonad.detector import FILES
 from axonad.errors import InputError
 from axonad.registry import detector_class
 
@@ -25,12 +25,12 @@ def fit(
     ),
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", "-s", help="A parameter, NAME=VALUE; may be repeated."),
+        typer.Option("--set", "-s", help="A parameter as NAME=VALUE; may be repeated."),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="TOML file with parameters.")] = None,
-    rows: Annotated[
-        int | None, typer.Option(min=1, help="Use only the first ROWS rows.", show_default=False)
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with parameters; --set takes precedence.")
     ] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
     ignore: Ignore = None,
@@ -39,31 +39,21 @@ def fit(
 ) -> None:
     """Fit a detector to normal data and save it."""
     for name in FILES:
-        check_target(model / name, force=force)
-    made = _make(detector, config, settings)
+        check_output(model / name, force=force)
+    cls = detector_class(detector)
+    params = {} if config is None else read_toml(config)
+    made = build(cls, params | parse_assignments(cls, settings or []))
     series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
-    series = _first_rows(series, rows)
+    if rows is not None:
+        if rows > len(series):
+            raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
+        series = series.rows(0, rows)
     made.fit(series)
     made.save(model, overwrite=force)
-    console = out()
-    console.print(f"fitted {made!r}", markup=False)
-    console.print(f"  on {series.name}: {len(series)} rows, {len(series.channels)} channels")
+    print_line(f"fitted {made!r}")
+    print_line(f"  on {series.name}: {len(series)} rows, {len(series.channels)} channels")
     if series.labels is not None and series.labels.any():
         count = int(series.labels.sum())
-        console.print(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
-    console.print(f"  threshold {made.threshold_:.6g}")
-    console.print(f"saved to {model}", markup=False)
-
-
-def _make(name: str, config: Path | None, settings: list[str] | None) -> Detector:
-    cls = detector_class(name)
-    params = {} if config is None else read_toml(config)
-    return build(cls, params | parse_assignments(cls, settings or []))
-
-
-def _first_rows(series: Series, rows: int | None) -> Series:
-    if rows is None:
-        return series
-    if rows > len(series):
-        raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
-    return series.rows(0, rows)
+        print_line(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
+    print_line(f"  threshold {made.threshold_:.6g}")
+    print_line(f"saved to {model}")

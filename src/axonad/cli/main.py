@@ -1,10 +1,10 @@
-"""``axonad``: the commands, and the one place where a user's mistake becomes one red line."""
+"""``axonad``: all commands, and the one place that turns an error into a line and an exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -18,46 +18,43 @@ from axonad.cli.list import list_command
 from axonad.cli.paper import paper_app
 from axonad.cli.score import score
 from axonad.cli.stream import stream
-from axonad.cli.terminal import say_error
+from axonad.cli.terminal import print_error
 from axonad.errors import AxonADError, is_out_of_memory
 
-INTERRUPTED = 130  # what a shell expects after an interrupt
+INTERRUPTED = 130  # the exit code shells expect after Ctrl-C
 
 app = typer.Typer(
-    help="Anomaly detection for many sensors at once.",
+    help="Anomaly detection in multivariate time series.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(fit)
-app.command()(score)
-app.command()(stream)
-app.command()(evaluate)
-app.command()(export)
+for command in (fit, score, stream, evaluate, export):
+    app.command()(command)
 app.command("list")(list_command)
 app.command()(demo)
 app.add_typer(bench_app, name="bench")
 app.add_typer(paper_app, name="paper")
 
-
-def _version(value: bool) -> None:
-    if value:
-        typer.echo(f"axonad {__version__}")
-        raise typer.Exit
-
-
-# Typer carries its own click in some versions and uses the package in others; its own name leads
-# to the right base class in both.
+# Some versions of typer bundle click, others import it; the bases of typer's own exception lead to
+# the right class in both.
 ClickException: type[Exception] = next(
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
 )
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"axonad {__version__}")
+        raise typer.Exit
 
 
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -65,30 +62,28 @@ def _options(
         raise typer.Exit(2)
 
 
-def main(words: list[str] | None = None) -> None:
-    """Run the command line; exit code 2 and one red line on a user's mistake."""
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; on a user error print one red line and exit with code 2."""
     try:
-        code = app(words, standalone_mode=False)
-    except AxonADError as error:
-        say_error(str(error))
-        sys.exit(2)
-    except ClickException as error:
-        say_error(error.format_message())  # type: ignore[attr-defined]
-        sys.exit(2)
-    except (typer.Abort, KeyboardInterrupt):
-        say_error("interrupted")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output went away; nothing is left to tell it
+        code = app(arguments, standalone_mode=False)
+    except BrokenPipeError:  # whoever read our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except (AxonADError, OSError) as error:
+        _fail(str(error))
+    except ClickException as error:
+        _fail(error.format_message())  # type: ignore[attr-defined]
+    except (typer.Abort, KeyboardInterrupt):
+        _fail("interrupted", code=INTERRUPTED)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        say_error("not enough memory; use a smaller window, d_model or batch_size, or fewer rows")
-        sys.exit(2)
-    except OSError as error:
-        say_error(str(error))
-        sys.exit(2)
-    if code == INTERRUPTED:  # typer catches the interrupt itself
-        say_error("interrupted")
+        _fail("out of memory; use a smaller window, d_model or batch_size, or fewer rows")
+    if code == INTERRUPTED:  # typer has caught the KeyboardInterrupt itself
+        _fail("interrupted", code=INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, *, code: int = 2) -> NoReturn:
+    print_error(message)
+    sys.exit(code)

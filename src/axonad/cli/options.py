@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-ModelFolder = Annotated[
-    Path, typer.Argument(help="Folder of a saved detector.", show_default=False)
-]
+ModelFolder = Annotated[Path, typer.Argument(help="Folder of a saved detector.")]
 Device = Annotated[
     str | None,
     typer.Option(
-        "--device", help="auto, cpu, cuda or mps. Default: as fitted.", show_default=False
+        "--device", help="Device to score on: auto, cpu, cuda or mps. Default: as fitted."
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 TimeColumn = Annotated[
     str | None,
     typer.Option("--time", help="Time column. Default: time, timestamp or t_s, if present."),
@@ -25,6 +23,6 @@ LabelColumn = Annotated[
     str | None, typer.Option("--label", help="Label column. Default: Label, if present.")
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", help="Column to leave out; may be repeated.")
+    list[str] | None, typer.Option("--ignore", help="Column to ignore; may be repeated.")
 ]
-Separator = Annotated[str, typer.Option("--separator", help="Between the columns of a CSV file.")]
+Separator = Annotated[str, typer.Option("--separator", help="Column separator of CSV files.")]

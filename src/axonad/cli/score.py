@@ -5,71 +5,67 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table
 
-from axonad.cli.options import (
-    Device,
-    Force,
-    Ignore,
-    LabelColumn,
-    ModelFolder,
-    Separator,
-    TimeColumn,
-)
-from axonad.cli.terminal import check_table_target, check_target, out, write_table
+from axonad.cli import options
+from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
+from axonad.cli.score_chunks import score_chunked
+from axonad.cli.score_table import score_columns
+from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
-from axonad.data.series import Series
 from axonad.errors import ConfigError
-from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 from axonad.stream.chunks import EventList, TimedEvent, strongest_of
 
-LARGE = 2**30  # bytes of a file that is scored in chunks without being asked to
-CHUNK = 100_000  # rows of such a chunk
+LARGE = 2**30  # bytes; a larger file is scored in chunks without --chunk
+CHUNK = 100_000  # rows per chunk of such a file
 
 
 def score(
-    model: ModelFolder,
+    model: options.ModelFolder,
     data: Annotated[Path, typer.Argument(help="Data to score, CSV or Parquet.")],
-    target: Annotated[Path, typer.Option("--out", "-o", help="Scores to write, .csv or .parquet.")],
+    target: Annotated[
+        Path, typer.Option("--out", "-o", help="File to write the scores to, .csv or .parquet.")
+    ],
     figure: Annotated[
-        Path | None, typer.Option(help="Also draw series, score and alarms to this PNG or SVG.")
+        Path | None, typer.Option(help="Also plot channels, scores and alarms to this PNG or SVG.")
     ] = None,
     align: Annotated[
         str | None,
-        typer.Option(help="center or end of the window. Default: as fitted.", show_default=False),
+        typer.Option(
+            help="Step that gets a window's score: center or end of the window. Default: as fitted."
+        ),
     ] = None,
-    device: Device = None,
-    time: TimeColumn = None,
-    label: LabelColumn = None,
-    ignore: Ignore = None,
-    separator: Separator = ",",
-    force: Force = False,
+    device: options.Device = None,
+    time: options.TimeColumn = None,
+    label: options.LabelColumn = None,
+    ignore: options.Ignore = None,
+    separator: options.Separator = ",",
+    force: options.Force = False,
     chunk: Annotated[
         int | None,
         typer.Option(
-            help="Score this many rows at a time, for files larger than memory. Default: all at "
-            f"once, {CHUNK} above 1 GiB where detector and options allow it.",
-            show_default=False,
+            help="Score this many rows at a time, for files larger than memory. Default: the "
+            f"whole file at once; files above 1 GiB in chunks of {CHUNK} rows, if the detector "
+            "and the other options allow it."
         ),
     ] = None,
 ) -> None:
-    """Score a file: one row per step with score, its parts and the alarm."""
-    check_table_target(target, force=force, reads=[data])
+    """Score a file: write one row per step with its score, score components and alarm."""
+    check_output(target, force=force, inputs=[data], endings=TABLE_ENDINGS)
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
     if figure is not None:
         check_format(figure)
-        check_target(figure, force=force, reads=[data])
+        check_output(figure, force=force, inputs=[data])
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
-    if chunk is None and figure is None and detector.is_causal and _is_large(data):
+    is_large = data.is_file() and data.stat().st_size > LARGE
+    if chunk is None and figure is None and detector.is_causal and is_large:
         chunk = CHUNK
     columns: dict[str, Any] = {
         "time": time,
@@ -78,15 +74,14 @@ def score(
         "separator": separator,
     }
     if chunk is not None:
-        from axonad.cli.score_chunks import score_chunked
-
         file = FileChunks(data, size=chunk, **columns)
-        print_events(score_chunked(detector, file, target))
-        out().print(f"wrote {target}", markup=False)
+        _print_events(score_chunked(detector, file, target))
+        print_line(f"wrote {target}")
         return
     series = read(data, **columns)
     found = detector.explain(series)
-    events = found.events(gap=detector.history // 4)  # a flicker of the score is one event
+    # A score that dips below the threshold for a quarter of a window is still the same event.
+    events = found.events(gap=detector.history // 4)
     if figure is not None:
         strongest = max(events, key=lambda event: event.score, default=None)
         draw_scores(
@@ -98,43 +93,20 @@ def score(
             channels=strongest.channels if strongest else (),
         )
     write_table(target, score_columns(series, found))
-    found_events = [TimedEvent.of(event, series) for event in events]
-    print_events(EventList(len(events), len(series), strongest_of(found_events)))
-    out().print(f"wrote {target}" + (f" and {figure}" if figure else ""), markup=False)
+    timed = [TimedEvent.of(event, series) for event in events]
+    _print_events(EventList(len(events), len(series), strongest_of(timed)))
+    print_line(f"wrote {target}" + (f" and {figure}" if figure else ""))
 
 
-def score_columns(series: Series, found: Explanation, *, first: int = 0) -> dict[str, Any]:
-    """Return what a table of scores holds, one entry per step; ``first`` is the first step."""
-    columns: dict[str, Any] = {"step": np.arange(first, first + len(series))}
-    if series.times is not None:
-        is_text = series.times.dtype == object  # whose type must be found behind missing ones
-        columns["time"] = series.times.tolist() if is_text else series.times
-    columns |= {"score": found.scores, **found.components, "alarm": found.alarms.astype(np.int8)}
-    if series.labels is not None:
-        columns["label"] = series.labels
-    return columns
-
-
-def print_events(found: EventList) -> None:
-    """Print how many events there are, and the strongest."""
-    console = out()
-    console.print(f"{found.count} event{'s' if found.count != 1 else ''} in {found.steps} steps")
+def _print_events(found: EventList) -> None:
+    """Print the number of events and the strongest of them."""
+    print_line(f"{found.count} event{'s' if found.count != 1 else ''} in {found.steps} steps")
     if not found.count:
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("from", "to", "score", "channels"):
-        table.add_column(heading, justify="left" if heading == "channels" else "right")
+    table = plain_table("from", "to", "score", "channels", numeric=("from", "to", "score"))
     for timed in found.strongest:
-        table.add_row(
-            f"{timed.begins}",
-            f"{timed.ends}",
-            f"{timed.event.score:.1f}",
-            ", ".join(timed.event.channels),
-        )
-    console.print(table)
+        channels = ", ".join(timed.event.channels)
+        table.add_row(str(timed.begins), str(timed.ends), f"{timed.event.score:.1f}", channels)
+    print_table(table)
     if found.count > len(found.strongest):
-        console.print(f"(the {len(found.strongest)} strongest of {found.count})")
-
-
-def _is_large(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > LARGE
+        print_line(f"(the {len(found.strongest)} strongest of {found.count})")

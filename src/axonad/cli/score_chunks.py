@@ -1,4 +1,4 @@
-"""``axonad score --chunk``: a file larger than memory, scored and written part by part."""
+"""``axonad score --chunk``: score a file larger than memory and write the scores part by part."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Any
 import polars as pl
 
 from axonad import atomic
-from axonad.cli.score import score_columns
+from axonad.cli.score_table import score_columns
 from axonad.data.readers.chunks import FileChunks
 from axonad.detector import Detector
 from axonad.progress import Progress, working
 from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
 
-PART = 100_000  # rows gathered before a part is written
+PART = 100_000  # rows collected in memory before a part is written
 
-Add = Callable[[Mapping[str, Any]], None]
+AddColumns = Callable[[Mapping[str, Any]], None]
 
 
 def score_chunked(detector: Detector, file: FileChunks, target: Path) -> EventList:
-    """Write the table of scores of a file to ``target`` and return the events in it.
+    """Write the score table of a file to ``target`` and return the events in it.
 
-    The file is read twice: once to refuse what cannot be scored before hours were spent on it.
+    The file is read twice: the first pass rejects bad input before hours are spent on scoring.
     """
     if "verbose" in detector.get_params():
-        detector.set_params(verbose=False)  # one bar for all chunks instead of one for each
+        detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
     with working("checking the file"):
         rows = check_chunks(detector, file)
     events = EventCollector(gap=detector.history // 4)
     first = 0
-    with table_parts(target) as add, Progress("scoring", rows) as progress:
+    with table_in_parts(target) as add, Progress("scoring", rows) as progress:
         for series, found in score_chunks(detector, file):
             add(score_columns(series, found, first=first))
             events.add(series, found)
@@ -43,10 +43,10 @@ def score_chunked(detector: Detector, file: FileChunks, target: Path) -> EventLi
 
 
 @contextmanager
-def table_parts(target: Path) -> Iterator[Add]:
-    """Give a function that takes a table part by part; the table appears whole or not at all.
+def table_in_parts(target: Path) -> Iterator[AddColumns]:
+    """Yield a function that adds rows to a table; ``target`` appears only once it is complete.
 
-    Parts go to a hidden folder beside the target and are joined when all of them are there.
+    Parts go to a hidden folder beside the target and are joined at the end.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
@@ -72,11 +72,9 @@ def table_parts(target: Path) -> Iterator[Add]:
         if waiting:
             flush()
         whole = pl.scan_parquet(parts, glob=False)
-        if len(schemas) > 1:  # a time column without values, or missing some, in some parts only
+        if len(schemas) > 1:  # the time column has missing values in some parts only
             scans = [pl.scan_parquet(part, glob=False) for part in parts]
             whole = pl.concat(scans, how="vertical_relaxed")
+        sink = whole.sink_csv if target.suffix.lower() == ".csv" else whole.sink_parquet
         with atomic.replacement(target) as temporary:
-            if target.suffix.lower() == ".csv":
-                whole.sink_csv(temporary)
-            else:
-                whole.sink_parquet(temporary)
+            sink(temporary)

@@ -1,4 +1,4 @@
-"""``axonad bench``: run suites, look at their rows."""
+"""``axonad bench``: run benchmark suites and report their results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,6 @@ from axonad.cli.bench.suites import suites
 from axonad.cli.bench.table import table
 from axonad.cli.bench.transfer import transfer
 
-bench_app = typer.Typer(
-    help="Run benchmark suites and look at their results.", no_args_is_help=True
-)
-bench_app.command()(run)
-bench_app.command()(table)
-bench_app.command()(compare)
-bench_app.command()(transfer)
-bench_app.command()(merge)
-bench_app.command()(suites)
+bench_app = typer.Typer(help="Run benchmark suites and report their results.", no_args_is_help=True)
+for command in (run, table, compare, transfer, merge, suites):
+    bench_app.command()(command)

@@ -1,8 +1,9 @@
-"""``axonad bench compare``: two runs, or a run and published values."""
+"""``axonad bench compare``: compare two runs, or a run with published values."""
 
 from __future__ import annotations
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,72 +11,64 @@ import typer
 
 from axonad.bench.results import read_rows
 from axonad.bench.row import COLUMNS
-from axonad.cli.bench.options import (
-    FORMATS,
-    Detectors,
-    Metric,
-    ProtocolName,
-    Split,
-    WindowRule,
-    check_quality,
-    choose,
-    render,
-)
+from axonad.cli.bench.options import Detectors, Metric, ProtocolName, Split, WindowRule
+from axonad.cli.bench.report_files import FORMATS, Format, print_report_table
+from axonad.cli.bench.row_selection import check_metric, select_rows
 from axonad.cli.options import Force
-from axonad.cli.terminal import check_target, out
+from axonad.cli.output_files import check_output
+from axonad.cli.terminal import print_line
 from axonad.config import check_choice
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
 from axonad.report.comparison_figures import draw_scatter
 from axonad.report.comparisons import comparison_table, runs_table
 from axonad.report.drawing import check_format
 
-NAMES = ("series", "file", "file_name")
+SERIES_COLUMNS = ("series", "file", "file_name")
 
 
 def compare(
-    ours: Annotated[Path, typer.Argument(help="Rows: folder, CSV or Parquet.")],
+    ours: Annotated[Path, typer.Argument(help="Rows of a run: folder, CSV or Parquet.")],
     theirs: Annotated[
-        Path, typer.Argument(help="Other rows, or a CSV with a value per series (--column).")
+        Path,
+        typer.Argument(
+            help="Rows of another run, or a CSV with one published value per series (--column)."
+        ),
     ],
-    column: Annotated[
-        str | None, typer.Option(help="Column of published values.", show_default=False)
-    ] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the published values.")] = None,
     metric: Metric = "VUS-PR",
     detectors: Detectors = None,
     split: Split = None,
     protocol: ProtocolName = None,
     window: WindowRule = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw ours against theirs, PNG or SVG.", show_default=False)
+        Path | None,
+        typer.Option(help="Also plot our values against the published ones, PNG or SVG."),
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help=", ".join(FORMATS))] = "text",
+    form: Format = "text",
     force: Force = False,
 ) -> None:
-    """Show where two sets of results differ, series by series."""
+    """Compare two sets of results, series by series."""
     check_choice("format", form, FORMATS)
     if figure is not None:
         check_format(figure)
-        check_target(figure, force=force)
-    rows = choose(
-        read_rows(ours), detectors=detectors, split=split, protocol=protocol, window=window
+        check_output(figure, force=force)
+    select = partial(
+        select_rows, detectors=detectors, split=split, protocol=protocol, window=window
     )
-    console = out()
+    rows = select(read_rows(ours))
     if _is_rows(theirs):
         if column is not None or figure is not None:
             raise InputError("--column and --figure are for published values, not for two runs")
-        other = choose(
-            read_rows(theirs), detectors=detectors, split=split, protocol=protocol, window=window
-        )
-        made = runs_table(rows, other, metric=check_quality(metric, rows))
-        console.print(render(made, form).rstrip("\n"), markup=False)
+        other = select(read_rows(theirs))
+        table = runs_table(rows, other, metric=check_metric(metric, rows))
+        print_report_table(table, form)
         return
     published = _read_published(theirs, column)
-    made = comparison_table(rows, published=published, metric=metric)
-    console.print(render(made, form).rstrip("\n"), markup=False)
+    print_report_table(comparison_table(rows, published=published, metric=metric), form)
     if figure is not None:
         figure.parent.mkdir(parents=True, exist_ok=True)
         draw_scatter(figure, rows=rows, published=published, metric=metric)
-        console.print(f"wrote {figure}", markup=False)
+        print_line(f"wrote {figure}")
 
 
 def _is_rows(path: Path) -> bool:
@@ -88,13 +81,14 @@ def _is_rows(path: Path) -> bool:
 
 
 def _read_published(path: Path, column: str | None) -> dict[str, float]:
-    """Return the published value of each series; a series without one is left out."""
+    """Return the published value by series; a series without a value is left out."""
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         headings = list(reader.fieldnames or ())
-        name = next((n for n in NAMES if n in headings), None)
+        name = next((n for n in SERIES_COLUMNS if n in headings), None)
         if name is None:
-            raise InputError(f"{path} has no column of series; expected one of {', '.join(NAMES)}")
+            expected = ", ".join(SERIES_COLUMNS)
+            raise InputError(f"{path} has no column of series names; expected one of {expected}")
         if column is None or column not in headings:
             hint = suggest(column or "", headings)
             raise UnknownNameError(

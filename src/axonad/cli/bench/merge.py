@@ -1,4 +1,4 @@
-"""``axonad bench merge``: the rows of several runs in one folder."""
+"""``axonad bench merge``: copy the rows of several runs into one folder."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from typing import Annotated
 import typer
 
 from axonad.bench.results import Results, read_rows
-from axonad.cli.terminal import out
+from axonad.cli.terminal import print_line
 
 
 def merge(
     target: Annotated[Path, typer.Argument(help="Folder the rows are added to.")],
     sources: Annotated[list[Path], typer.Argument(help="Folders or files with rows.")],
 ) -> None:
-    """Add the rows of other runs; a job that is there already is replaced only if it had failed."""
+    """Add the rows of other runs; a row that exists is replaced only if it is a failure."""
     found = [row for source in sources for row in read_rows(source)]
     with Results(target) as results:
-        before = {row.key: row for row in results.rows}
+        known = {row.key: row for row in results.rows}
         added = 0
         for row in found:
-            known = before.get(row.key)
-            if known is None or (row.is_ok and not known.is_ok):
+            if row.key not in known or (row.is_ok and not known[row.key].is_ok):
                 results.append(row)
-                before[row.key] = row
+                known[row.key] = row
                 added += 1
-        out().print(
-            f"added {added} of {len(found)} rows to {target}; it has {len(before)} jobs",
-            markup=False,
-        )
+    print_line(f"added {added} of {len(found)} rows to {target}; it has {len(known)} jobs")

@@ -1,26 +1,22 @@
-"""``axonad bench suites``: the suites there are."""
+"""``axonad bench suites``: list the suites that can be run by name."""
 
 from __future__ import annotations
 
-from rich.table import Table
-
 from axonad.bench.suite import known_suites
-from axonad.cli.terminal import out
+from axonad.cli.terminal import plain_table, print_table
 from axonad.config import read_toml
 
 
 def suites() -> None:
-    """Show every suite that has a name."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("suite", "detectors", "protocols", "seeds", "what it is"):
-        table.add_column(heading, style="bold" if heading == "suite" else None)
+    """List the suites that can be run by name."""
+    table = plain_table("suite", "detectors", "protocols", "seeds", "what it is", bold_first=True)
     for name, path in sorted(known_suites().items()):
-        said = read_toml(path)
+        suite = read_toml(path)
         table.add_row(
             name,
-            str(len(said.get("detectors", ()))),
-            ", ".join(said.get("protocols", {})),
-            str(len(said.get("seeds", (2024,)))),
-            str(said.get("title", "")),
+            str(len(suite.get("detectors", ()))),
+            ", ".join(suite.get("protocols", {})),
+            str(len(suite.get("seeds", (2024,)))),
+            str(suite.get("title", "")),
         )
-    out().print(table)
+    print_table(table)

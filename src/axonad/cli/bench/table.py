@@ -1,4 +1,4 @@
-"""``axonad bench table``: what the rows say, as tables and figures."""
+"""``axonad bench table``: tables and figures of the rows of a run."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ import typer
 
 from axonad.bench.results import read_rows
 from axonad.bench.row import Row
-from axonad.cli.bench.options import (
+from axonad.cli.bench.options import Detectors, Metric, ProtocolName, SeriesParts, Split, WindowRule
+from axonad.cli.bench.report_files import (
     FORMATS,
-    Detectors,
-    Metric,
-    ProtocolName,
-    SeriesParts,
-    Split,
-    WindowRule,
-    check_quality,
-    choose,
-    render,
-    write_tables,
+    DrawFigures,
+    Format,
+    MakeTables,
+    print_report_table,
+    write_report,
 )
+from axonad.cli.bench.row_selection import check_metric, select_rows
 from axonad.cli.options import Force
-from axonad.cli.terminal import check_target, out
+from axonad.cli.terminal import print_line
 from axonad.config import check_choice
-from axonad.errors import AxonADError, InputError
+from axonad.errors import InputError
 from axonad.report.alarms import alarm_table
 from axonad.report.combination import PARTS, combination_table
 from axonad.report.comparison_figures import draw_pairwise, draw_runtime
@@ -46,68 +43,60 @@ KINDS = (
 
 
 def table(
-    results: Annotated[Path, typer.Argument(help="Folder of a run, or its rows as CSV/Parquet.")],
+    results: Annotated[
+        Path, typer.Argument(help="Folder of a run, or its rows as CSV or Parquet.")
+    ],
     kind: Annotated[
-        str, typer.Option("--table", "-t", help=f"One of {', '.join(KINDS)}.")
+        str, typer.Option("--table", "-t", help=f"Table to print: {', '.join(KINDS)}.")
     ] = "scores",
     metric: Metric = "VUS-PR",
     reference: Annotated[
         str | None,
-        typer.Option(help="Detector to compare all others with. Default: AxonAD, if it is there."),
+        typer.Option(help="Detector to compare all others with. Default: AxonAD, if present."),
     ] = None,
     detectors: Detectors = None,
     series: SeriesParts = None,
     split: Split = None,
     protocol: ProtocolName = None,
     window: WindowRule = None,
-    form: Annotated[str, typer.Option("--format", "-f", help=", ".join(FORMATS))] = "text",
+    form: Format = "text",
     target: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Write all tables and figures into this folder.", show_default=False
+            "--out",
+            "-o",
+            help="Write all tables and figures into this folder instead of printing one table.",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Show a table of a run's rows, or write all of them with their figures."""
+    """Print a table of a run's rows, or write all tables and figures."""
     check_choice("table", kind, KINDS)
     check_choice("format", form, FORMATS)
-    rows = choose(
+    rows = select_rows(
         read_rows(results), detectors=detectors, series=series, split=split, protocol=protocol,
         window=window,
     )  # fmt: skip
-    metric = check_quality(metric, rows)
-    made = _makers(rows, metric, reference)
-    console = out()
+    metric = check_metric(metric, rows)
+    reference = _choose_reference(rows, reference)
+    tables = _tables(rows, metric, reference)
     if target is None:
-        if kind not in made:
-            raise InputError(f"these rows give no table {kind!r}; they give {', '.join(made)}")
-        console.print(render(made[kind](), form).rstrip("\n"), markup=False)
+        if kind not in tables:
+            raise InputError(f"these rows give no table {kind!r}; they give {', '.join(tables)}")
+        print_report_table(tables[kind](), form)
         return
-    tables, missing = _make_all(made)
-    write_tables(target, tables, force=force)
-    drawn, undrawn = _draw(target, rows, metric, reference, force=force)
-    console.print(
-        f"wrote {len(tables)} tables (.md, .tex, .csv) and {drawn} figures to {target}",
-        markup=False,
+    figures = _figures(rows, metric, reference)
+    report = write_report(target, tables=tables, figures=figures, force=force)
+    print_line(
+        f"wrote {len(report.tables)} tables (.md, .tex, .csv) and {len(report.figures)} figures "
+        f"to {target}"
     )
-    for name, reason in {**missing, **undrawn}.items():
-        console.print(f"  no {name}: {reason}", style="yellow", markup=False)
+    for what, name, reason in report.missing:
+        print_line(f"  no {what} {name!r}: {reason}", style="yellow")
 
 
-def _make_all(makers: dict[str, Callable[[], Table]]) -> tuple[dict[str, Table], dict[str, str]]:
-    """Return the tables, and why some cannot be made."""
-    tables, missing = {}, {}
-    for name, make in makers.items():
-        try:
-            tables[name] = make()
-        except AxonADError as error:
-            missing[f"table {name!r}"] = str(error)
-    return tables, missing
-
-
-def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Callable[[], Table]]:
-    """Return the tables these rows can give."""
+def _tables(rows: list[Row], metric: str, reference: str | None) -> MakeTables:
+    """Return a function for each table these rows can give."""
     made: dict[str, Callable[[], Table]] = {
         "scores": partial(score_table, rows),
         "macro": partial(score_table, rows, over="datasets"),
@@ -122,49 +111,32 @@ def _makers(rows: list[Row], metric: str, reference: str | None) -> dict[str, Ca
         made["combination"] = partial(combination_table, rows)
     if any(row.alarms for row in rows):
         made["alarms"] = partial(alarm_table, rows)
-    name = _reference(rows, reference)
-    if name is not None:
-        made["pairwise"] = partial(pairwise_table, rows, reference=name, metric=metric)
+    if reference is not None:
+        made["pairwise"] = partial(pairwise_table, rows, reference=reference, metric=metric)
     if any(not row.is_ok for row in rows):
         made["failures"] = partial(failure_table, rows)
     return {kind: made[kind] for kind in KINDS if kind in made}
 
 
-def _reference(rows: list[Row], given: str | None) -> str | None:
-    """Return the detector to compare with; None where there is nothing to compare."""
+def _figures(rows: list[Row], metric: str, reference: str | None) -> DrawFigures:
+    """Return a function for each figure these rows can give."""
+    figures: dict[str, Callable[[Path], None]] = {
+        "runtime": partial(draw_runtime, rows=rows, metric=metric)
+    }
+    if reference is not None:
+        figures["pairwise"] = partial(draw_pairwise, rows=rows, reference=reference, metric=metric)
+        finished = {(row.label, row.protocol) for row in rows if row.is_ok}
+        ranked = [row for row in rows if (row.label, row.protocol) in finished]
+        figures["ranks"] = partial(draw_critical_difference, rows=ranked, metric=metric)
+    return figures
+
+
+def _choose_reference(rows: list[Row], given: str | None) -> str | None:
+    """Return the detector to compare the others with; None if fewer than two can be compared."""
     names = line_names(rows)
     finished = Counter(names[r.label, r.protocol] for r in rows if r.is_ok)
     usable = [name for name in names.values() if finished[name] > 1]
     if len(usable) < 2:
         return None
-    if given is not None:
-        return given
     ours = [name for name in usable if name.split(" (")[0] == "AxonAD"]
-    return ours[-1] if ours else usable[0]
-
-
-def _draw(
-    folder: Path, rows: list[Row], metric: str, reference: str | None, *, force: bool
-) -> tuple[int, dict[str, str]]:
-    """Draw what can be drawn, as PNG and SVG; return how many, and why some cannot be."""
-    name = _reference(rows, reference)
-    draw: dict[str, Callable[[Path], None]] = {
-        "runtime": lambda path: draw_runtime(path, rows=rows, metric=metric)
-    }
-    if name is not None:
-        draw["pairwise"] = lambda path: draw_pairwise(
-            path, rows=rows, reference=name, metric=metric
-        )
-        finished = {(row.label, row.protocol) for row in rows if row.is_ok}
-        ranked = [row for row in rows if (row.label, row.protocol) in finished]
-        draw["ranks"] = lambda path: draw_critical_difference(path, rows=ranked, metric=metric)
-    missing = {}
-    for figure, make in draw.items():
-        for ending in (".png", ".svg"):
-            path = folder / f"{figure}{ending}"
-            check_target(path, force=force)
-            try:
-                make(path)
-            except AxonADError as error:
-                missing[f"figure {figure!r}"] = str(error)
-    return len(draw) - len(missing), missing
+    return given or (ours[-1] if ours else usable[0])

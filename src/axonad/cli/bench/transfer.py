@@ -1,4 +1,4 @@
-"""``axonad bench transfer``: whether a data set, seen without labels, is an outlier."""
+"""``axonad bench transfer``: whether a data set is an outlier among others, by unlabelled data."""
 
 from __future__ import annotations
 
@@ -10,63 +10,62 @@ import typer
 
 from axonad.bench import sources
 from axonad.bench.suite import Suite, read_suite
-from axonad.cli.bench.options import FORMATS, render, seed_numbers
+from axonad.cli.bench.options import parse_seeds
+from axonad.cli.bench.report_files import FORMATS, Format, print_report_table
 from axonad.cli.options import Force
-from axonad.cli.terminal import check_target, out
+from axonad.cli.output_files import check_output
+from axonad.cli.terminal import print_line
 from axonad.config import check_choice
 from axonad.paper.figures.transfer import draw_transfer
 from axonad.paper.tables.transfer import transfer_table
-from axonad.paper.transfer.check import UNITS, Segment, Transfer, check_transfer, dataset_features
+from axonad.paper.transfer.check import UNITS, Segment, check_transfer, dataset_features
 from axonad.progress import Progress
 from axonad.report.drawing import check_format
 
 
 def transfer(
-    target: Annotated[str, typer.Argument(help="Suite in question.")],
-    among: Annotated[str, typer.Option(help="Suite whose training segments it is held against.")],
+    target: Annotated[str, typer.Argument(help="Suite to check.")],
+    among: Annotated[str, typer.Option(help="Suite to compare it with.")],
     data: Annotated[
-        Path | None, typer.Option(help="Series of the suite given by --among.", show_default=False)
+        Path | None, typer.Option(help="Folder or zip with the series of the --among suite.")
     ] = None,
     target_data: Annotated[
-        Path | None, typer.Option(help="Series of the suite in question.", show_default=False)
+        Path | None, typer.Option(help="Folder or zip with the series of the suite to check.")
     ] = None,
     by: Annotated[
-        str, typer.Option(help="Hold it against every series, or every dataset.")
+        str, typer.Option(help="Compare with every single series, or with every dataset.")
     ] = "series",
     seeds: Annotated[
-        list[str] | None, typer.Option(help="Seeds of a generated target; comma or repeat.")
+        list[str] | None,
+        typer.Option(help="Seeds of a generated suite, comma-separated or repeated."),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw all distances, PNG or SVG.", show_default=False)
+        Path | None, typer.Option(help="Also plot all distances, PNG or SVG.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help=", ".join(FORMATS))] = "text",
+    form: Format = "text",
     force: Force = False,
 ) -> None:
-    """Compare training segments by summary features; labels are not looked at."""
+    """Check whether a suite's training data are an outlier among another's; labels are not used."""
     check_choice("by", by, UNITS)
     check_choice("format", form, FORMATS)
     if figure is not None:
         check_format(figure)
-        check_target(figure, force=force)
-    chosen = seed_numbers(seeds)
-    asked = list(_segments(read_suite(target, data=target_data), chosen))
+        check_output(figure, force=force)
+    chosen = parse_seeds(seeds)
+    targets = list(_segments(read_suite(target, data=target_data), chosen))
     others = list(_segments(read_suite(among, data=data), chosen))
-    found: list[Transfer] = []
     if by == "dataset":
         name = f"{target} (target)"
-        here = [Segment(name, one.series, one.values) for one in asked]
-        found.append(check_transfer(dataset_features([*others, *here], by=by), name))
+        renamed = [Segment(name, one.series, one.values) for one in targets]
+        found = [check_transfer(dataset_features([*others, *renamed], by=by), name)]
     else:
-        for one in asked:
-            features = dataset_features([*others, one], by=by)
-            found.append(check_transfer(features, one.series))
-    console = out()
-    made = transfer_table(found, among=among, by=by)
-    console.print(render(made, form).rstrip("\n"), markup=False)
+        features = (dataset_features([*others, one], by=by) for one in targets)
+        found = [check_transfer(f, one.series) for f, one in zip(features, targets, strict=True)]
+    print_report_table(transfer_table(found, among=among, by=by), form)
     if figure is not None:
         figure.parent.mkdir(parents=True, exist_ok=True)
         draw_transfer(figure, found=found[0], among=among)
-        console.print(f"wrote {figure}", markup=False)
+        print_line(f"wrote {figure}")
 
 
 def _segments(suite: Suite, seeds: list[int]) -> Iterator[Segment]:

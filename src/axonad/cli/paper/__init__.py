@@ -1,17 +1,19 @@
-"""``axonad paper``: the paper's experiments, its figures beside ours. One experiment, one file."""
+"""``axonad paper``: run the paper's experiments, one command each."""
 
 from __future__ import annotations
 
 import typer
 
-from axonad.cli.paper.command import make_command
-from axonad.cli.paper.every import EXPERIMENTS, every
-from axonad.cli.paper.experiment import Experiment
+from axonad.cli.paper.all import run_all
+from axonad.cli.paper.diagnostics import run_diagnostics
+from axonad.cli.paper.suite_experiments import SUITE_EXPERIMENTS
+from axonad.cli.paper.transfer import run_transfer
 
 paper_app = typer.Typer(
-    help="Run the paper's experiments and show its figures beside ours.", no_args_is_help=True
+    help="Run the paper's experiments and compare its numbers with ours.", no_args_is_help=True
 )
-for experiment in EXPERIMENTS:
-    command = make_command(experiment) if isinstance(experiment, Experiment) else experiment.command
-    paper_app.command(experiment.name, help=experiment.summary)(command)
-paper_app.command("all")(every)
+for experiment in SUITE_EXPERIMENTS:
+    paper_app.command(experiment.name, help=experiment.summary)(experiment.run)
+paper_app.command("diagnostics")(run_diagnostics)
+paper_app.command("transfer")(run_transfer)
+paper_app.command("all")(run_all)

@@ -1,13 +1,12 @@
-"""``axonad paper``: a miniature of every experiment, end to end."""
+"""Experiments that run a suite: run small, resumed, shown from existing rows, refused."""
 
 from __future__ import annotations
 
 from axonad.bench.results import read_rows
-from tests.cli.test_cli import run  # noqa: F401 - a fixture
 from tests.conftest import ROOT
 
 
-def test_ablation_and_sensitivity_in_miniature(run, tmp_path):  # noqa: F811
+def test_ablation_and_sensitivity_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     labels = "base,predict-keys,recon-only-scoring"
     code, out, _ = run("paper", "ablation", *few, "-d", labels, "--out", "a")
@@ -31,7 +30,7 @@ def test_ablation_and_sensitivity_in_miniature(run, tmp_path):  # noqa: F811
         assert (tmp_path / f"s/sensitivity{ending}").is_file()
 
 
-def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
+def test_mistakes_are_one_sentence(run, tmp_path):
     code, _, err = run("paper", "ablation", "--small", "--data", tmp_path)
     assert code == 2
     assert "--small makes its own series; leave out --data" in err
@@ -49,7 +48,7 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     assert "engine must be one of" in err
 
 
-def test_what_is_shown_is_what_was_asked_for(run, tmp_path):  # noqa: F811
+def test_what_is_shown_is_what_was_asked_for(run, tmp_path):
     committed = ROOT / "benchmarks/paper"
     both = ("paper", "sensitivity", "--show", "--out", committed / "sensitivity", "-w", "w")
     code, out, _ = run(*both, "--seeds", "2025", "--series", "MSL")
@@ -58,10 +57,10 @@ def test_what_is_shown_is_what_was_asked_for(run, tmp_path):  # noqa: F811
     assert first.split()[-2:] == ["2", "1"], "two series, one seed"
     code, _, err = run(*both, "--seeds", "99")
     assert code == 2
-    assert "none of 180 rows fits --seeds 99" in err
+    assert "none of 180 rows matches --seeds 99" in err
 
 
-def test_rows_of_another_experiment_are_not_shown(run, tmp_path):  # noqa: F811
+def test_rows_of_another_experiment_are_not_shown(run, tmp_path):
     committed = ROOT / "benchmarks/paper"
     for words, said in (
         (("ablation", "--out", committed / "sensitivity"), "rows of suite paper-sensitivity; abl"),
@@ -77,10 +76,3 @@ def test_rows_of_another_experiment_are_not_shown(run, tmp_path):  # noqa: F811
     assert code == 2
     assert "file is a file; expected a folder" in err
     assert not (tmp_path / "results").exists(), "refused before any work"
-
-
-def test_missing_data_stop_everything_before_it_begins(run, tmp_path):  # noqa: F811
-    code, _, err = run("paper", "all", "--data", tmp_path / "none.zip", "--out", "x")
-    assert code == 2
-    assert "none.zip" in err
-    assert not (tmp_path / "x").exists()

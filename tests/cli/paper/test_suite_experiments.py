@@ -1,4 +1,4 @@
-"""``axonad paper``: tables and figures from rows there are, and in miniature."""
+"""The tables and figures of each experiment that runs a suite."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import shutil
 import pytest
 
 from axonad.bench.results import read_rows
-from tests.cli.test_cli import run  # noqa: F401 - a fixture
+from tests.cli.paper.committed import assert_same_tables
 from tests.conftest import ROOT
 
 ROWS = ROOT / "benchmarks/tsb-ad-m"
-SHOWN = ("ablation", "sensitivity", "runtime")
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def committed(tmp_path):
     return folder
 
 
-def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed):  # noqa: F811
+def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed):
     before = {path.name: path.read_bytes() for path in committed.iterdir()}
     code, out, _ = run("paper", "table2", "--show", "--out", committed, "--write", "made")
     assert code == 0
@@ -42,7 +41,7 @@ def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed)
     assert not (tmp_path / "one/figure5-parity.png").exists()
 
 
-def test_the_tables_in_miniature(run, tmp_path):  # noqa: F811
+def test_the_tables_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     code, out, _ = run("paper", "table1", *few, "-d", "AxonAD,PCA", "-p", "parity", "--out", "t1")
     assert code == 0
@@ -59,7 +58,7 @@ def test_the_tables_in_miniature(run, tmp_path):  # noqa: F811
     assert (tmp_path / "r/runtime.svg").is_file()
 
 
-def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
+def test_mistakes_are_one_sentence(run, tmp_path):
     code, _, err = run("paper", "table1", "--data", tmp_path)
     assert code == 2
     assert "makes its own series; leave out --data" in err
@@ -71,53 +70,20 @@ def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
     assert "protocol must be one of" in err
 
 
-LOOKED_INTO = ("paper/diagnostics", "paper/diagnostics/tsb-ad-m", "paper/diagnostics/telemetry")
-
-
 @pytest.mark.parametrize(
-    ("experiment", "rows", "kept", "options"),
+    ("experiment", "rows", "kept"),
     [
-        ("table1", "telemetry", "paper/table1", ()),
-        ("table2", "tsb-ad-m", "paper/table2", ()),
-        *((name, f"paper/{name}", f"paper/{name}", ()) for name in SHOWN),
-        ("runtime", "paper/runtime/cpu", "paper/runtime/cpu", ()),
-        *(
-            ("diagnostics", rows, f"{rows}/{protocol}", ("--protocol", protocol))
-            for rows in LOOKED_INTO
-            for protocol in ("parity", "causal")
-        ),
+        ("table1", "telemetry", "paper/table1"),
+        ("table2", "tsb-ad-m", "paper/table2"),
+        ("ablation", "paper/ablation", "paper/ablation"),
+        ("sensitivity", "paper/sensitivity", "paper/sensitivity"),
+        ("runtime", "paper/runtime", "paper/runtime"),
+        ("runtime", "paper/runtime/cpu", "paper/runtime/cpu"),
     ],
 )
-def test_committed_tables_are_those_of_the_committed_rows(
-    run,  # noqa: F811
-    tmp_path,
-    experiment,
-    rows,
-    kept,
-    options,
-):
-    """Rows that came later need ``axonad paper EXPERIMENT --show`` once more."""
+def test_committed_tables_are_those_of_the_committed_rows(run, tmp_path, experiment, rows, kept):
     benchmarks = ROOT / "benchmarks"
-    code, _, err = run(
-        "paper", experiment, "--show", *options, "--out", benchmarks / rows, "--write", "made"
-    )
+    words = ("--show", "--out", benchmarks / rows, "--write", "made")
+    code, _, err = run("paper", experiment, *words)
     assert code == 0, err
-    tables = sorted((benchmarks / kept).glob("*.md"))
-    assert tables
-    for path in tables:
-        assert path.read_text() == (tmp_path / "made" / path.name).read_text(), path.name
-
-
-@pytest.mark.parametrize("on", ["tsb-ad-m", "telemetry"])
-def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on):  # noqa: F811
-    """What is committed is not computed again."""
-    shutil.copytree(ROOT / "benchmarks/paper/diagnostics" / on, tmp_path / on)
-    before = (tmp_path / on / "findings.csv").read_bytes()
-    data = ()
-    if on == "tsb-ad-m":
-        data = ("--data", request.getfixturevalue("shared_data") / "TSB-AD-M-dev.zip")
-    words = ("--on", on, *data, "--seeds", "2024", "--out", on, "--write", "made")
-    code, _, err = run("paper", "diagnostics", *words, "--device", "cpu")
-    assert code == 0, err
-    assert "0 to do" in err
-    assert (tmp_path / on / "findings.csv").read_bytes() == before
+    assert_same_tables(benchmarks / kept, tmp_path / "made")

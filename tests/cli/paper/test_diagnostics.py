@@ -1,13 +1,17 @@
-"""``axonad paper diagnostics`` and ``axonad paper transfer``: in miniature, end to end."""
+"""``axonad paper diagnostics``: run small, resumed, shown from committed findings, refused."""
 
 from __future__ import annotations
 
+import shutil
+
+import pytest
+
 from axonad.paper.diagnostics.finding import read_findings
-from tests.bench.jobs import write_series
-from tests.cli.test_cli import run  # noqa: F401 - a fixture
+from tests.cli.paper.committed import assert_same_tables
+from tests.conftest import ROOT
 
 
-def test_diagnostics_in_miniature(run, tmp_path, monkeypatch):  # noqa: F811
+def test_diagnostics_run_small(run, tmp_path, monkeypatch):
     words = ("paper", "diagnostics", "--small", "--device", "cpu", "--seeds", "2024", "--out", "d")
     code, out, err = run(*words)
     assert code == 0
@@ -21,7 +25,7 @@ def test_diagnostics_in_miniature(run, tmp_path, monkeypatch):  # noqa: F811
         assert (tmp_path / "d" / name).stat().st_size > 0, name
     before = (tmp_path / "d/findings.csv").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("axonad.cli.paper.diagnostics.publish", lambda *args, **more: None)
+        patch.setattr("axonad.cli.paper.diagnostics.write_results", lambda *args, **more: None)
         code, _, err = run(*words)
     assert code == 0
     assert "1 jobs were done before; 0 to do" in err
@@ -34,7 +38,7 @@ def test_diagnostics_in_miniature(run, tmp_path, monkeypatch):  # noqa: F811
     assert not (tmp_path / "d/queries.png").exists()
 
 
-def test_diagnostics_of_another_suites_series(run, tmp_path):  # noqa: F811
+def test_diagnostics_of_another_suites_series(run, tmp_path):
     code, _, err = run(
         "paper", "diagnostics", "--on", "telemetry", "--seeds", "1", "--series", "nowhere"
     )  # fmt: skip
@@ -42,40 +46,39 @@ def test_diagnostics_of_another_suites_series(run, tmp_path):  # noqa: F811
     assert "no series has 'nowhere' in its name" in err
 
 
-def test_transfer_in_miniature(run, tmp_path):  # noqa: F811
-    code, out, _ = run("paper", "transfer", "--small", "--out", "t")
-    assert code == 0
-    assert "paper's stream" in out
-    assert "telemetry-2025  all series" in out
-    for name in ("transfer.md", "transfer.tex", "transfer.csv", "transfer.png", "segments.csv"):
-        assert (tmp_path / "t" / name).is_file()
-    code, shown, _ = run("paper", "transfer", "--show", "--out", "t")
-    assert code == 0
-    assert shown == out
-
-
-def test_transfer_against_files(run, tmp_path):  # noqa: F811
-    data = tmp_path / "data"
-    data.mkdir()
-    for number in (2, 3, 4):
-        write_series(data, f"00{number}_MSL_id_{number}_Sensor_tr_{200 + number}_1st_250.csv")
-    code, out, _ = run(
-        "paper", "transfer", "--on", "smoke", "--seeds", "1", "--data", data, "--out", "t"
-    )  # fmt: skip
-    assert code == 0
-    assert "all series" in out
-
-
-def test_mistakes_are_one_sentence(run, tmp_path):  # noqa: F811
+def test_mistakes_are_one_sentence(run, tmp_path):
     for words, said in (
         (("diagnostics", "--small", "--on", "telemetry"), "leave out --data and --on"),
         (("diagnostics", "--show"), "expected what `axonad paper diagnostics` wrote"),
         (("diagnostics", "--on", "telemetri"), "no suite 'telemetri'"),
         (("diagnostics", "--small", "--device", "gpu"), "gpu"),
-        (("transfer", "--show"), "expected what `axonad paper transfer` wrote"),
-        (("transfer", "--small", "--data", tmp_path), "--small makes its own series"),
     ):
         code, _, err = run("paper", *words)
         assert code == 2, words
         assert said in err
         assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("protocol", ["parity", "causal"])
+@pytest.mark.parametrize("on", ["", "tsb-ad-m", "telemetry"])
+def test_committed_tables_are_those_of_the_committed_findings(run, tmp_path, on, protocol):
+    folder = ROOT / "benchmarks/paper/diagnostics" / on
+    words = ("--show", "--protocol", protocol, "--out", folder, "--write", "made")
+    code, _, err = run("paper", "diagnostics", *words)
+    assert code == 0, err
+    assert_same_tables(folder / protocol, tmp_path / "made")
+
+
+@pytest.mark.parametrize("on", ["tsb-ad-m", "telemetry"])
+def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on):
+    """What is committed is not computed again."""
+    shutil.copytree(ROOT / "benchmarks/paper/diagnostics" / on, tmp_path / on)
+    before = (tmp_path / on / "findings.csv").read_bytes()
+    data = ()
+    if on == "tsb-ad-m":
+        data = ("--data", request.getfixturevalue("shared_data") / "TSB-AD-M-dev.zip")
+    words = ("--on", on, *data, "--seeds", "2024", "--out", on, "--write", "made")
+    code, _, err = run("paper", "diagnostics", *words, "--device", "cpu")
+    assert code == 0, err
+    assert "0 to do" in err
+    assert (tmp_path / on / "findings.csv").read_bytes() == before

@@ -1,0 +1,45 @@
+"""Check where a command may write, before it starts; write tables as CSV or Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from axonad import atomic
+from axonad.errors import FileError, UnknownNameError
+
+TABLE_ENDINGS = (".csv", ".parquet")
+
+
+def check_output(
+    path: Path, *, force: bool, inputs: Iterable[Path] = (), endings: Collection[str] = ()
+) -> None:
+    """Raise if ``path`` has none of the ``endings``, exists already or cannot be written.
+
+    ``force`` allows overwriting an earlier result, but never one of the command's ``inputs``.
+    """
+    if endings and path.suffix.lower() not in endings:
+        raise UnknownNameError(
+            f"cannot write {path.name!r}: its ending must be one of {', '.join(endings)}"
+        )
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; expected a file name")
+    if path.exists() and any(path.samefile(source) for source in inputs if source.exists()):
+        raise FileError(f"{path} is an input of this command; choose another name to write to")
+    if path.exists() and not force:
+        raise FileError(f"{path} already exists; choose another name or pass --force")
+    parent = next(p for p in path.absolute().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise FileError(f"cannot write {path}: {parent} is not a writable folder")
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV or Parquet; an error or interrupt leaves no partial file."""
+    frame = pl.DataFrame(dict(columns))
+    write = frame.write_csv if path.suffix.lower() == ".csv" else frame.write_parquet
+    with atomic.replacement(path) as temporary:
+        write(temporary)

@@ -1,0 +1,42 @@
+"""A small suite and small results for the tests of ``axonad bench``."""
+
+from __future__ import annotations
+
+from axonad.bench.results import Results
+from axonad.bench.row import METRIC_NAMES
+from tests.bench.jobs import make_row
+
+FILES = """
+    name = "files"
+    seeds = [1]
+
+    [data]
+    source = "files"
+    path = "x"
+
+    [protocols.parity]
+    [protocols.causal]
+
+    [[detectors]]
+    name = "CrossChannelRidge"
+
+    [[detectors]]
+    name = "RandomScore"
+
+    [[detectors]]
+    name = "PCA"
+"""
+
+
+def make_results(folder, values):
+    """Write rows of two detectors: a dict label -> values per series."""
+    with Results(folder) as results:
+        for label, numbers in values.items():
+            for i, value in enumerate(numbers):
+                results.append(
+                    make_row(
+                        key=f"{label}{i}", label=label, series=f"s{i}.csv", dataset=f"set{i % 2}",
+                        split="eval", metrics=dict.fromkeys(METRIC_NAMES, float(value)),
+                    )
+                )  # fmt: skip
+    return folder

@@ -1,0 +1,43 @@
+"""``axonad fit``: what it saves, prints and refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+import axonad
+from tests.cli.small_runs import assert_refused, frame
+
+
+def test_config_file_and_words_agree(run, tmp_path):
+    frame(100).write_csv(tmp_path / "t.csv")
+    (tmp_path / "c.toml").write_text("window = 8\ntail = 2\nd_model = 8\nheads = 1\nepochs = 9\n")
+    code, *_ = run("fit", "t.csv", "-o", "m", "--config", "c.toml", "--set", "epochs=1", "-s",
+                   "dilations=1,2")  # fmt: skip
+    assert code == 0
+    detector = axonad.load(tmp_path / "m")
+    assert (detector.window, detector.epochs, detector.dilations) == (8, 1, (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.csv", "-o", "m"], "none.csv does not exist"),
+        (["t.csv"], "Missing option '--out'"),
+        (["t.csv", "-o", "m", "-s", "windwo=3"], "no parameter 'windwo'; did you mean 'win"),
+        (["t.csv", "-o", "m", "-s", "window"], "expected NAME=VALUE, got 'window'"),
+        (["t.csv", "-o", "m", "-s", "window=x"], "window must be an integer, got 'x'"),
+        (["t.csv", "-o", "m", "--detector", "Axon"], "no detector 'Axon'; did you mean"),
+        (["t.csv", "-o", "m"], "window must be at most the series length 50, got 100"),
+        (["t.csv", "-o", "m", "--rows", "99"], "--rows must be at most the series"),
+        (["t.csv", "-o", "m", "--config", "c.toml"], "c.toml does not exist"),
+        (["t.csv", "-o", "m", "--config", "bad.toml"], "threshold must be one of"),
+        (["t.csv", "-o", "m", "--ignore", "sped"], "no column 'sped'; did you mean 'speed'"),
+        (["t.csv", "-o", "m", "--separator", "ab"], "separator must be one character"),
+        (["t.csv", "-o", "m", "-s", "seed=99999999999999999999"], "seed must be at most"),
+        (["t.csv", "-o", "m", "-s", "window=20", "-s", "d_model=800000000000"], "memory"),
+        (["t.csv", "-o", "t.csv/m"], "t.csv is not a writable folder"),
+        (["t.csv", "-o", "m", "--nope"], "No such option"),
+    ],
+)  # fmt: skip
+def test_mistakes_get_one_red_line(run, tmp_path, words, message):
+    assert_refused(run, tmp_path, ["fit", *words], message)
