@@ -37,7 +37,8 @@ from axonad.torch_runtime.training_params import (
     select_fields,
 )
 from axonad.torch_runtime.weights import restore_net, weights_to_arrays
-from axonad.train.loop import History, TrainConfig
+from axonad.train.checkpoint import History
+from axonad.train.loop import TrainConfig
 
 SCORE_BATCH = 256  # windows scored at a time
 Trained = tuple[Scaler, AxonNet, History]
@@ -143,10 +144,8 @@ class AxonAD(Detector):
         self._scaler, net, self.training_ = trained
         self.net_ = net.eval().requires_grad_(False)
         train_rows = self.count_training_rows(len(X))
-        if self.is_causal:  # train and validation part share one scale, so one pass scores both
-            found = self._terms(X, channels=True)
-        else:
-            found = self._terms(X[:train_rows], channels=True)
+        # With causal scaling one pass serves the units and the scores of all training rows.
+        found = self._terms(X if self.is_causal else X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = RobustScale.fit(found.channels[:inside])

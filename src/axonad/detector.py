@@ -75,7 +75,8 @@ class Detector(Parameters, ABC):
         """
         before = dict(vars(self))
         try:
-            self._forget()
+            for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
+                delattr(self, name)
             scores = learn(X, names)
             self.n_features_in_ = X.shape[1]
             if names is not None:
@@ -154,8 +155,7 @@ class Detector(Parameters, ABC):
         """Raise ConfigError unless the detector is fitted and causal."""
         self.check_fitted()
         if why := self.why_not_causal:
-            name = type(self).__name__
-            raise ConfigError(f"{name} cannot {purpose} as it was fitted: {why}")
+            raise ConfigError(f"{type(self).__name__} cannot {purpose} as it was fitted: {why}")
 
     @property
     def channel_names(self) -> Names:
@@ -168,9 +168,8 @@ class Detector(Parameters, ABC):
         """A hash of parameters and learned state; equal for a detector and its saved copy."""
         self.check_fitted()
         params = {k: v for k, v in self.get_params().items() if k not in self.changeable}
-        return modelfile.fingerprint(
-            [type(self).__name__, params, self.channel_names], self._state()[1]
-        )
+        identity = [type(self).__name__, params, self.channel_names]
+        return modelfile.fingerprint(identity, self._state()[1])
 
     # -- what a detector writes --------------------------------------------------------------
 
@@ -202,8 +201,6 @@ class Detector(Parameters, ABC):
     def _check_params(self) -> None:
         check_float("contamination", self.contamination, above=0, below=0.5)
         check_choice("threshold", self.threshold, THRESHOLDS)
-
-    # -- scikit-learn -------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
@@ -257,7 +254,7 @@ class Detector(Parameters, ABC):
         self._check_params()
         values, names = to_matrix(X)
         check_sound(values, names)
-        self._check_rows(values, self.history)
+        self._check_length(values)
         check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         return values, names
 
@@ -265,18 +262,17 @@ class Detector(Parameters, ABC):
         """Return ``X`` as a matrix with the channels of training; raise InputError if unfit."""
         self.check_fitted()
         values, names = to_matrix(X)
-        values = match_channels(
-            values, names, expected=self.channel_names, count=self.n_features_in_
-        )
-        check_finite(values, self.channel_names or names, purpose="X")
-        self._check_rows(values, self.history)
+        known = self.channel_names
+        values = match_channels(values, names, expected=known, count=self.n_features_in_)
+        check_finite(values, known or names, purpose="X")
+        self._check_length(values)
         return values
 
-    def _check_rows(self, X: Matrix, history: int) -> None:
-        if len(X) < history:
+    def _check_length(self, X: Matrix) -> None:
+        if len(X) < self.history:
             raise InputError(
-                f"window must be at most the series length {len(X)}, got {history}; "
-                f"X needs at least {history} rows"
+                f"window must be at most the series length {len(X)}, got {self.history}; "
+                f"X needs at least {self.history} rows"
             )
 
     def check_fitted(self) -> None:
@@ -290,10 +286,6 @@ class Detector(Parameters, ABC):
                     f"{name} is now {now!r} but the detector was fitted with {value!r}; "
                     "set it back or call fit again"
                 )
-
-    def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_fitted_with"]:
-            delattr(self, name)
 
     def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Raise DivergedError if a score is NaN or infinite."""

@@ -165,10 +165,10 @@ def test_best_weights_are_restored_or_last_kept():
 
 def test_patience_wants_more_than_the_margin():
     patience = Patience(limit=3, margin=1e-4)
-    ends = [patience.ends_with(e) for e in (1.0, 0.5, 0.49995, 0.49992, 0.4999)]
+    ends = [patience.is_over(e) for e in (1.0, 0.5, 0.49995, 0.49992, 0.4999)]
     assert ends == [False, False, False, False, True]
     patience = Patience(limit=2, margin=1e-4)
-    assert [patience.ends_with(e) for e in (1.0, 0.5, 0.4, 0.6, 0.3, 0.3)] == [False] * 6
+    assert [patience.is_over(e) for e in (1.0, 0.5, 0.4, 0.6, 0.3, 0.3)] == [False] * 6
 
 
 def test_training_stops_early():

@@ -13,8 +13,7 @@ from axonad.data.windows import count_windows
 from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.windows import gather_windows
-from axonad.train.checkpoint import BestWeights, Patience
-from axonad.train.loop import MARGIN, History
+from axonad.train.checkpoint import History, run_epochs
 
 Loss = Callable[[nn.Module, Tensor, int], Tensor]
 """Network, windows (B, T, F) and epoch (1, 2, ...) → the scalar to minimise."""
@@ -71,31 +70,32 @@ def train_network(
         return value.detach()
 
     step = _EpochStep(update, epoch_factor, series.device, size=max(config.batch_size, 2))
-    judge = None
-    if held_out is not None:
-        evaluate = partial(batch_loss, held_out)
-        judge = _EpochStep(evaluate, epoch_factor, held_out.device, size=config.batch_size, warm=1)
-    patience = Patience(limit=config.patience, margin=MARGIN)
-    best, history = BestWeights(), History()
-    for epoch in range(1, config.epochs + 1):
+
+    def train_epoch(epoch: int) -> float:
         net.train()
-        error = _train_epoch(partial(step, epoch=epoch), series, config, progress)
+        loss = _train_epoch(partial(step, epoch=epoch), series, config, progress)
         schedule.step()
-        history.epochs = history.kept_epoch = epoch
-        if held_out is not None and judge is not None:
+        return loss
+
+    def make_validation(rows: Tensor) -> Callable[[int], float]:
+        evaluate = partial(batch_loss, rows)
+        judge = _EpochStep(evaluate, epoch_factor, rows.device, size=config.batch_size, warm=1)
+
+        def validate(epoch: int) -> float:
             net.eval()
-            error = _validate(partial(judge, epoch=epoch), held_out, config)
-            history.validation.append(error)
-        progress.describe(f"epoch {epoch}, loss {error:.4g}")
-        if config.restore_best:
-            best.offer(net, error, epoch)
-        if patience.ends_with(error):
-            break
-    if config.restore_best and best.epoch > 0:
-        best.restore(net)
-        history.kept_epoch = best.epoch
-    progress.finish()
-    return history
+            return _validate(partial(judge, epoch=epoch), rows, config)
+
+        return validate
+
+    return run_epochs(
+        net,
+        train_epoch,
+        None if held_out is None else make_validation(held_out),
+        epochs=config.epochs,
+        patience=config.patience,
+        restore_best=config.restore_best,
+        progress=progress,
+    )
 
 
 def _make_optimiser(

@@ -19,7 +19,8 @@ from axonad.model.net import AxonNet, Consume
 from axonad.progress import Progress
 from axonad.torch_runtime.seed import generator
 from axonad.torch_runtime.threads import one_thread
-from axonad.train.loop import History, TrainConfig, plain_step, train
+from axonad.train.checkpoint import History
+from axonad.train.loop import TrainConfig, plain_step, train
 
 FEW = 8  # up to this many windows, preparing a faster network costs more than it saves
 

@@ -1,8 +1,61 @@
-"""The best weights so far, and when to stop looking for better ones."""
+"""Epochs with early stopping: the best weights so far, and when to stop looking for better ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 from torch import Tensor, nn
+
+from axonad.progress import Progress
+
+MARGIN = 1e-4  # an improvement of the error must exceed this
+
+
+@dataclass(kw_only=True)
+class History:
+    """Validation error of each epoch (empty without validation), epochs run, epoch kept."""
+
+    validation: list[float] = field(default_factory=list)
+    epochs: int = 0
+    kept_epoch: int = 0
+
+
+def run_epochs(
+    net: nn.Module,
+    train_epoch: Callable[[int], float | None],
+    validate: Callable[[int], float] | None,
+    *,
+    epochs: int,
+    patience: int,
+    restore_best: bool,
+    progress: Progress,
+) -> History:
+    """Train for at most ``epochs`` epochs and return the history.
+
+    Training ends early when the validation error stops falling or, without ``validate``, the value
+    that ``train_epoch`` returns; if that is None, all epochs run.
+    """
+    waiting, best, history = Patience(limit=patience, margin=MARGIN), BestWeights(), History()
+    for epoch in range(1, epochs + 1):
+        error = train_epoch(epoch)
+        history.epochs = history.kept_epoch = epoch
+        if validate is not None:
+            error = validate(epoch)
+            history.validation.append(error)
+        if error is None:
+            continue
+        kind = "loss" if validate is None else "validation"
+        progress.describe(f"epoch {epoch}, {kind} {error:.4g}")
+        if restore_best:
+            best.offer(net, error, epoch)
+        if waiting.is_over(error):
+            break
+    if restore_best and best.epoch > 0:
+        best.restore(net)
+        history.kept_epoch = best.epoch
+    progress.finish()
+    return history
 
 
 class Patience:
@@ -14,7 +67,7 @@ class Patience:
         self._best = float("inf")
         self._waited = 0
 
-    def ends_with(self, error: float) -> bool:
+    def is_over(self, error: float) -> bool:
         """Record one epoch's error and return whether training should end."""
         if error < self._best - self._margin:
             self._best = error

@@ -7,7 +7,8 @@ step and a faster pass over the validation windows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -20,11 +21,10 @@ from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import Recorded
 from axonad.torch_runtime.threads import one_thread
 from axonad.torch_runtime.windows import gather_windows
-from axonad.train.checkpoint import BestWeights, Patience
+from axonad.train.checkpoint import History, run_epochs
 from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks, mask_plan
 
 CLIP = 1.0  # gradient norm
-MARGIN = 1e-4  # an improvement of the validation error must exceed this
 GPU_BATCH = 4096  # windows validated at a time on a GPU, where kernel launches dominate
 
 Step = Callable[[Tensor], None]
@@ -52,15 +52,6 @@ class TrainConfig:
             mask_ratio=self.mask_ratio,
             block_fraction=self.block_fraction,
         )
-
-
-@dataclass(kw_only=True)
-class History:
-    """Validation error of each epoch (empty without validation), epochs run, epoch kept."""
-
-    validation: list[float] = field(default_factory=list)
-    epochs: int = 0
-    kept_epoch: int = 0
 
 
 class MakeStep(Protocol):
@@ -134,25 +125,18 @@ def train(
     weights: list[Tensor] = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
     step = make_step(net, loss, adamw(weights, config), series, config)
     step = Recorded(step, size=config.batch_size, device=series.device)
-    patience = Patience(limit=config.patience, margin=MARGIN)
-    best, history = BestWeights(), History()
-    for epoch in range(1, config.epochs + 1):
-        train_epoch(net, step, series, config.batch_size, progress)
-        history.epochs = history.kept_epoch = epoch
-        if validation is None:
-            continue
-        error = validation_error(net, validation, config.batch_size, run)
-        history.validation.append(error)
-        progress.describe(f"epoch {epoch}, validation {error:.4g}")
-        if config.restore_best:
-            best.offer(net, error, epoch)
-        if patience.ends_with(error):
-            break
-    if config.restore_best and best.epoch > 0:
-        best.restore(net)
-        history.kept_epoch = best.epoch
-    progress.finish()
-    return history
+    validate = None
+    if validation is not None:
+        validate = partial(validation_error, net, validation, config.batch_size, run)
+    return run_epochs(
+        net,
+        lambda _: train_epoch(net, step, series, config.batch_size, progress),
+        None if validate is None else lambda _: validate(),
+        epochs=config.epochs,
+        patience=config.patience,
+        restore_best=config.restore_best,
+        progress=progress,
+    )
 
 
 def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:

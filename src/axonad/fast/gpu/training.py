@@ -23,8 +23,8 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import Replay
-from axonad.train.checkpoint import Patience
-from axonad.train.loop import GPU_BATCH, MARGIN, History, TrainConfig
+from axonad.train.checkpoint import MARGIN, History, Patience
+from axonad.train.loop import GPU_BATCH, TrainConfig
 
 Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 
@@ -218,7 +218,7 @@ class Run:
         self.history.validation.append(error)
         if self._config.restore_best and error < self._error:
             self._error, self._best = error, stack.copy(row)
-        return self._patience.ends_with(error) or last
+        return self._patience.is_over(error) or last
 
     def release(self, stack: Stack, row: int) -> None:
         """Put the weights to keep into the member's network: the best, or the last."""
