@@ -1,7 +1,7 @@
 """Models saved by released versions load and give the scores they gave then.
 
 The folders under ``saved_models`` were written by the version in their name, fitted on
-``waves(150)``; ``expected.json`` holds thresholds and the first scores of ``waves(60, seed=1)``.
+``waves(300)``; ``expected.json`` holds thresholds and the first scores of ``waves(60, seed=1)``.
 """
 
 from __future__ import annotations
