@@ -1,4 +1,4 @@
-"""Layers that a graphics card computes in one go (``kernels.py``), with their gradients."""
+"""Layers computed by one Triton kernel each (``kernels.py``), with their gradients."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from torch import Tensor
 
 from axonad.model.config import NetConfig
 
-WORTH = 200_000  # windows of a call from which on compiling, seconds once on a machine, pays
-LONGEST = 128  # steps of a window that one program holds
-WIDEST = 64  # units of a head that one program holds
-SHARED = 150_000  # bytes of fast memory that a program may need: cards for gaming have less
-EPS = 1e-5  # of a layer norm, torch's default
+MIN_WINDOWS = 200_000  # with fewer windows, compiling costs more than the kernels save
+MAX_WINDOW = 128  # steps that one program holds
+MAX_HEAD_SIZE = 64  # columns of a head that one program holds
+MIN_SHARED_MEMORY = 150_000  # bytes per block that a kernel may need; consumer GPUs have less
+EPS = 1e-5  # of torch's layer norm
 
 
 def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
-    """Return whether so many windows of such a network are worth kernels of their own."""
+    """Return whether Triton kernels can compute this network and save time on so many windows."""
     return (
         device.type == "cuda"
-        and windows >= WORTH
-        and config.window <= LONGEST
-        and config.d_model // config.heads <= WIDEST
+        and windows >= MIN_WINDOWS
+        and config.window <= MAX_WINDOW
+        and config.d_model // config.heads <= MAX_HEAD_SIZE
         and find_spec("triton") is not None
-        and _fast_memory(device) >= SHARED
-        and compiles(device)
+        and _shared_memory(device) >= MIN_SHARED_MEMORY
+        and can_compile(device)
     )
 
 
 @lru_cache(maxsize=8)
-def compiles(device: torch.device) -> bool:
-    """Return whether kernels can be made here: Triton needs a compiler for C on the machine."""
+def can_compile(device: torch.device) -> bool:
+    """Return whether Triton can compile kernels here (it needs a C compiler); warn if not."""
     try:
         from axonad.fast.gpu import kernels
 
         row = torch.ones(1, 1, 16, device=device)
         kernels.add_norm(row, row, row[0], row[0], EPS)
-    except Exception as error:  # whatever it is, torch's own kernels do
+    except Exception as error:  # whatever fails, torch's own kernels remain
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         warnings.warn(
             f"fused kernels could not be compiled ({reason}); training and scoring use torch's "
-            "own, which take longer; a C compiler such as gcc may be missing",
+            "own, which are slower; check that a C compiler such as gcc is installed",
             stacklevel=2,
         )
         return False
     return True
 
 
-def _fast_memory(device: torch.device) -> int:
-    """Return how many bytes a program on the card may share."""
+def _shared_memory(device: torch.device) -> int:
+    """Return the bytes of shared memory that one thread block may use."""
     properties = torch.cuda.get_device_properties(device)
     return getattr(properties, "shared_memory_per_block_optin", 0)
 
 
 def attention(qkv: Tensor, heads: int) -> Tensor:
-    """Return the context (..., T, D) of queries, keys and values side by side (..., T, 3 D)."""
+    """Return the attention context (..., T, D) of concatenated q, k and v (..., T, 3 D)."""
     context: Tensor = _Attention.apply(qkv, heads)  # type: ignore[no-untyped-call]
     return context
 
 
 def add_norm(x: Tensor, added: Tensor, gain: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Return x (M, R, D) plus ``added`` (M, P, D), again and again, and the layer norm of that."""
+    """Return x (M, R, D) plus ``added`` (M, P, D) repeated R / P times, and its layer norm."""
     total, normed, _ = _AddNorm.apply(  # type: ignore[no-untyped-call]
         x, added.contiguous(), gain.contiguous(), bias.contiguous()
     )
