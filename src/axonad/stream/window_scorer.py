@@ -1,7 +1,7 @@
-"""Full windows of live streams → results.
+"""Scores of the full windows of live streams.
 
-A detector that offers ``LiveWindows`` is handed each row once and scores the
-windows of all streams in one pass; any other one scores window after window.
+A detector with ``LiveWindows`` receives each row once and scores the windows of all streams in one
+pass; any other detector scores one window after another.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StreamResult:
     held: tuple[str, ...] = ()
 
 
-class Judge:
+class WindowScorer:
     """Scores the windows of lanes with one fitted, causal detector."""
 
     def __init__(self, detector: Detector) -> None:
@@ -42,18 +42,18 @@ class Judge:
         self._live: LiveWindows | None = None
         self._slots: dict[Lane, int] = {}
         self._free: list[int] = []
-        self._known: dict[Lane, int] = {}  # rows of a lane that its slot has seen
+        self._loaded: dict[Lane, int] = {}  # number of rows of a lane that reached its slot
 
     def new_lane(self) -> Lane:
-        """Return the state of a stream that begins."""
+        """Return the state of a new stream."""
         detector = self.detector
         return Lane(
             detector.channel_names, channels=detector.n_features_in_, window=detector.history
         )
 
-    def judge(self, lanes: Sequence[Lane], held: Sequence[tuple[str, ...]]) -> list[StreamResult]:
-        """Return the results of the last rows of lanes whose windows are full."""
-        scores, components = self._score(lanes)
+    def score(self, lanes: Sequence[Lane], held: Sequence[tuple[str, ...]]) -> list[StreamResult]:
+        """Return the result of the last row of each lane; their windows must be full."""
+        scores, components = self._score_windows(lanes)
         return [
             self.result(lane, lane.rows - 1, scores, components, i, names)
             for i, (lane, names) in enumerate(zip(lanes, held, strict=True))
@@ -68,7 +68,7 @@ class Judge:
         index: int,
         held: tuple[str, ...],
     ) -> StreamResult:
-        """Return one of many scores as a result, and count it."""
+        """Return the score at ``index`` as a result and count it."""
         score = float(scores[index])
         lane.scored += 1
         return StreamResult(
@@ -79,34 +79,34 @@ class Judge:
             held=held,
         )
 
-    def forget(self, lane: Lane) -> None:
-        """Give the lane's slot to whoever comes next."""
-        self._known.pop(lane, None)
+    def remove(self, lane: Lane) -> None:
+        """Free the lane's slot for another lane."""
+        self._loaded.pop(lane, None)
         if lane in self._slots:
             self._free.append(self._slots.pop(lane))
 
-    def _score(self, lanes: Sequence[Lane]) -> Scored:
+    def _score_windows(self, lanes: Sequence[Lane]) -> Scored:
         live = self.detector.live_windows(self._live)
         if live is None:
-            return self._score_apart(lanes)
-        if live is not self._live:  # the first one, or fitted anew, or on another device
+            return self._score_one_by_one(lanes)
+        if live is not self._live:  # first call, or the detector was refitted or moved
             self._live = live
-            self._known.clear()
+            self._loaded.clear()
         slots = [self._slot(lane) for lane in lanes]
-        fresh = []
+        appended = []
         for lane, slot in zip(lanes, slots, strict=True):
-            new = lane.window.total - self._known.get(lane, -1)
-            if lane in self._known and new == 1:
-                fresh.append((slot, lane.window.rows()[-1:]))
-            elif new:
+            loaded, total = self._loaded.get(lane), lane.window.total
+            if loaded is not None and total == loaded + 1:
+                appended.append((slot, lane.window.rows()[-1:]))
+            elif total != loaded:
                 live.load(slot, lane.window.rows())
-            self._known[lane] = lane.window.total
-        if fresh:
-            some, rows = zip(*fresh, strict=True)
+            self._loaded[lane] = total
+        if appended:
+            some, rows = zip(*appended, strict=True)
             live.append(some, np.concatenate(rows))
         return live.score(slots)
 
-    def _score_apart(self, lanes: Sequence[Lane]) -> Scored:
+    def _score_one_by_one(self, lanes: Sequence[Lane]) -> Scored:
         parts = [self.detector.score_ends(lane.window.rows()) for lane in lanes]
         names = parts[0][1]
         scores = np.concatenate([scores for scores, _ in parts])
