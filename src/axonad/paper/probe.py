@@ -103,11 +103,8 @@ def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
             end = min(at + SCORE_BATCH, begin + stop - first)
             x = gather_windows(series, torch.arange(at, end, device=series.device), detector.window)
             output = net(x, last=1)
-            predicted, target = (
-                normalize(output.predicted, dim=-1),
-                normalize(output.target, dim=-1),
-            )
-            parts.append((predicted.flatten(1), target.flatten(1)))
+            queries = output.predicted, output.target
+            parts.append([normalize(q, dim=-1).flatten(1) for q in queries])
     return QueryPath(*(torch.cat(p).double().cpu().numpy() for p in zip(*parts, strict=True)))
 
 
@@ -115,9 +112,7 @@ def _ready(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
     """Return the detector's network and the scaled series on its device."""
     detector.check_fitted()
     if not detector.net_config(channels=1).is_standard:
-        raise ConfigError(
-            "a probe needs predicted queries, but this variant predicts something else"
-        )
+        raise ConfigError("a probe needs predicted queries; this variant predicts others")
     device = resolve_device(detector.device)
     return detector.net_.to(device).eval(), detector.scaled(X, device)
 

@@ -4,10 +4,10 @@ At every alignment of windows, the score of a step depends on at most ``history 
 side. So each block is scored together with that many rows around it, and only the steps that have
 them are yielded; the first and last steps of the series are those the detector itself fills in.
 
-Compared with scoring the whole series, scores differ by at most 1e-6 * max(1, |score|): a BLAS
-rounds matrices of other sizes differently. An event's start, end, peak and channels are the same
-unless a score lies within that tolerance of the threshold, or two scores or attributions that are
-compared lie that close together.
+Scores, components and attributions to channels equal those of the whole series within the tolerance
+stated in :mod:`axonad.stream`. Start, end, peak and channels of events are the same unless a score
+lies within that tolerance of the threshold, or two scores or two channels' attributions lie that
+close together.
 
 Two detectors are exceptions. KNN and LOF recognise the array they were fitted on and exclude each
 row from its own neighbours; a chunk of it is new data to them. RandomScore draws by row number, and
