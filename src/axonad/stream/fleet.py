@@ -10,7 +10,7 @@ from typing import Any, Self
 from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
-from axonad.stream.lane import Lane
+from axonad.stream.lane import Held, Lane
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
@@ -85,7 +85,7 @@ class FleetScorer:
             raise InputError(f"push takes a mapping from vehicles to their rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
         results: dict[Vehicle, StreamResult | None] = {}
-        held: dict[Vehicle, tuple[str, ...]] = {}
+        held: dict[Vehicle, Held] = {}
         refused: dict[Vehicle, str] = {}
         for vehicle, array in arrays.items():
             lane = self._lanes.get(vehicle)

@@ -18,6 +18,9 @@ from axonad.data.frames import Names, channel_label
 from axonad.errors import StaleError
 from axonad.stream.rows import Row
 
+Held = tuple[str, ...]
+"""Names of the channels of a row whose missing value was held."""
+
 
 class RowBuffer:
     """A ring buffer of the last ``size`` rows.
@@ -31,9 +34,6 @@ class RowBuffer:
         self._rows = np.zeros((2 * size, channels))
         self._next = 0
         self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
 
     @property
     def is_full(self) -> bool:
@@ -73,7 +73,7 @@ class Lane:
         self._silent = np.zeros(channels, dtype=np.int64)  # consecutive rows without a value
         self._last: Row | None = None
 
-    def push(self, row: Row, *, hold_limit: int) -> tuple[str, ...]:
+    def push(self, row: Row, *, hold_limit: int) -> Held:
         """Append a row with missing values held; return the names of the channels held."""
         try:
             filled, held = self.fill(row, hold_limit=hold_limit)
@@ -83,10 +83,10 @@ class Lane:
         self.window.append(filled)
         return held
 
-    def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, tuple[str, ...]]:
+    def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, Held]:
         """Return the row with missing values held, and the names of the channels held."""
         finite = np.isfinite(row)
-        names: tuple[str, ...] = ()
+        names: Held = ()
         if finite.all():
             self._silent.fill(0)
         else:
@@ -106,14 +106,14 @@ class Lane:
 
     def fill_block(
         self, block: Row, *, hold_limit: int
-    ) -> tuple[Row, list[tuple[str, ...]], StaleError | None]:
+    ) -> tuple[Row, list[Held], StaleError | None]:
         """Fill rows up to the first that is refused; return them, the names held and the error."""
         if np.isfinite(block).all():
             self.rows += len(block)
             self._silent.fill(0)
             self._last = block[-1].copy()
             return block, [()] * len(block), None
-        filled, names = np.empty_like(block), list[tuple[str, ...]]()
+        filled, names = np.empty_like(block), list[Held]()
         for row in block:
             try:
                 filled[len(names)], held = self.fill(row, hold_limit=hold_limit)

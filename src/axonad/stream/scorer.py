@@ -13,6 +13,7 @@ import numpy as np
 from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import StaleError
+from axonad.stream.lane import Held
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
@@ -117,22 +118,17 @@ class StreamScorer:
         return scorer
 
     def _score_block(
-        self, filled: Row, names: list[tuple[str, ...]], *, refused: bool
+        self, filled: Row, names: list[Held], *, refused: bool
     ) -> list[StreamResult | None]:
         """Return the results of rows that follow the window, then append them to it."""
-        lane, window = self._lane, self.detector.history
-        first = lane.rows - len(filled) - int(refused)
-        known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
-        if window == 1:
-            known = filled
+        lane, window, known = self._lane, self.detector.history, filled
+        if window > 1:
+            known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
         complete = max(0, len(known) - window + 1)
         results: list[StreamResult | None] = [None] * (len(filled) - complete)
         if complete:
-            scores, components = self.detector.score_ends(known)
-            for i in range(complete):
-                row = len(filled) - complete + i
-                results.append(
-                    self._scorer.result(lane, first + row, scores, components, i, names[row])
-                )
+            scored, end = self.detector.score_ends(known), lane.rows - int(refused)
+            lanes, steps = [lane] * complete, range(end - complete, end)
+            results += self._scorer.results(scored, lanes, steps, names[-complete:])
         lane.window.extend(filled)
         return results

@@ -6,7 +6,7 @@ pass; any other detector scores one window after another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,8 +14,7 @@ import numpy as np
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.live_windows import LiveWindows, Scored
-from axonad.stream.lane import Lane
-from axonad.stream.rows import Row
+from axonad.stream.lane import Held, Lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +50,24 @@ class WindowScorer:
             detector.channel_names, channels=detector.n_features_in_, window=detector.history
         )
 
-    def score(self, lanes: Sequence[Lane], held: Sequence[tuple[str, ...]]) -> list[StreamResult]:
+    def score(self, lanes: Sequence[Lane], held: Sequence[Held]) -> list[StreamResult]:
         """Return the result of the last row of each lane; their windows must be full."""
-        scores, components = self._score_windows(lanes)
-        return [
-            self.result(lane, lane.rows - 1, scores, components, i, names)
-            for i, (lane, names) in enumerate(zip(lanes, held, strict=True))
-        ]
+        steps = [lane.rows - 1 for lane in lanes]
+        return self.results(self._score_windows(lanes), lanes, steps, held)
 
-    def result(
-        self,
-        lane: Lane,
-        step: int,
-        scores: Row,
-        components: Mapping[str, Row],
-        index: int,
-        held: tuple[str, ...],
-    ) -> StreamResult:
-        """Return the score at ``index`` as a result and count it."""
-        score = float(scores[index])
-        lane.scored += 1
-        return StreamResult(
-            step=step,
-            score=score,
-            alarm=score > self.detector.threshold_,
-            components={name: float(values[index]) for name, values in components.items()},
-            held=held,
-        )
+    def results(
+        self, scored: Scored, lanes: Sequence[Lane], steps: Sequence[int], held: Sequence[Held]
+    ) -> list[StreamResult]:
+        """Return scores as results, one for each lane and step, and count them."""
+        scores, components = scored
+        results = []
+        for i, (lane, step, names) in enumerate(zip(lanes, steps, held, strict=True)):
+            lane.scored += 1
+            score = float(scores[i])
+            parts = {name: float(values[i]) for name, values in components.items()}
+            alarm = score > self.detector.threshold_
+            results.append(StreamResult(step, score, alarm, parts, names))
+        return results
 
     def remove(self, lane: Lane) -> None:
         """Free the lane's slot for another lane."""

@@ -36,10 +36,8 @@ def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
 def can_compile(device: torch.device) -> bool:
     """Return whether Triton can compile kernels here (it needs a C compiler); warn if not."""
     try:
-        from axonad.fast.gpu import kernels
-
         row = torch.ones(1, 1, 16, device=device)
-        kernels.add_norm(row, row, row[0], row[0], EPS)
+        load_kernels().add_norm(row, row, row[0], row[0], EPS)
     except Exception as error:  # whatever fails, torch's own kernels remain
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         warnings.warn(
@@ -49,6 +47,13 @@ def can_compile(device: torch.device) -> bool:
         )
         return False
     return True
+
+
+def load_kernels() -> Any:
+    """Return the module of kernels, imported lazily because it needs Triton."""
+    from axonad.fast.gpu import kernels
+
+    return kernels
 
 
 def _shared_memory(device: torch.device) -> int:
@@ -74,18 +79,15 @@ def add_norm(x: Tensor, added: Tensor, gain: Tensor, bias: Tensor) -> tuple[Tens
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, qkv: Tensor, heads: int) -> Tensor:
-        from axonad.fast.gpu import kernels
-
         ctx.save_for_backward(qkv)
         ctx.heads = heads
-        return kernels.attention(qkv, heads)
+        context: Tensor = load_kernels().attention(qkv, heads)
+        return context
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        from axonad.fast.gpu import kernels
-
         (qkv,) = ctx.saved_tensors
-        return kernels.attention_gradient(qkv, grad.contiguous(), ctx.heads), None
+        return load_kernels().attention_gradient(qkv, grad.contiguous(), ctx.heads), None
 
 
 class _AddNorm(torch.autograd.Function):
@@ -93,9 +95,7 @@ class _AddNorm(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, added: Tensor, gain: Tensor, bias: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        from axonad.fast.gpu import kernels
-
-        total, normed, moments = kernels.add_norm(x, added, gain, bias, EPS)
+        total, normed, moments = load_kernels().add_norm(x, added, gain, bias, EPS)
         ctx.save_for_backward(total, gain, moments)
         ctx.period = added.shape[1]
         ctx.mark_non_differentiable(moments)
@@ -103,11 +103,9 @@ class _AddNorm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, ...]:
-        from axonad.fast.gpu import kernels
-
         total, gain, moments = ctx.saved_tensors
         for_total, for_normed = (grad.contiguous() for grad in grads[:2])
-        back, for_gain, for_bias = kernels.add_norm_gradient(
+        back, for_gain, for_bias = load_kernels().add_norm_gradient(
             total, for_total, for_normed, gain, moments
         )
         models, rows, width = back.shape

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import torch
 from torch import Tensor
 
+from axonad.fast.gpu.fused import load_kernels
 from axonad.train.loop import CLIP, TrainConfig, adamw
 
 BETAS = 0.9, 0.999  # BETAS and EPS are the defaults of torch.optim.AdamW
 EPS = 1e-8
 
 
-class Update(Protocol):
-    """Updates weights (M, P) and target encoders (M, Q) in place."""
-
-    def __call__(self, rows: Tensor, target: Tensor, gradient: Tensor) -> None:
-        """Make one step; the gradient (M, P) may be overwritten."""
-
-    def retain(self, before: Tensor, rows: Tensor, kept: list[int]) -> None:
-        """Continue with the models ``kept`` of the weights ``before``; ``rows`` are theirs."""
-
-
 class PlainUpdate:
-    """The update by torch's own optimiser."""
+    """Updates weights (M, P) and target encoders (M, Q) in place, with torch's own optimiser."""
 
     def __init__(self, rows: Tensor, config: TrainConfig, *, ema: float) -> None:
         self._config, self._ema = config, ema
         self._optimiser = adamw([rows], config)
 
     def __call__(self, rows: Tensor, target: Tensor, gradient: Tensor) -> None:
-        """Make one step."""
+        """Make one step; the gradient (M, P) is overwritten."""
         norm = gradient.norm(dim=1, keepdim=True)
         rows.grad = gradient.mul_((CLIP / (norm + 1e-6)).clamp(max=1.0))  # as clip_grad_norm_
         self._optimiser.step()
@@ -39,7 +28,7 @@ class PlainUpdate:
             target.lerp_(rows[:, : target.shape[1]], 1 - self._ema)
 
     def retain(self, before: Tensor, rows: Tensor, kept: list[int]) -> None:
-        """Continue with the models ``kept``."""
+        """Continue with the models ``kept`` of the weights ``before``; ``rows`` are theirs."""
         state = self._optimiser.state[before]
         self._optimiser = adamw([rows], self._config)
         for name, value in state.items():  # all models have made the same number of steps
@@ -58,10 +47,8 @@ class FusedUpdate:
     @torch.no_grad()
     def __call__(self, rows: Tensor, target: Tensor, gradient: Tensor) -> None:
         """Make one step."""
-        from axonad.fast.gpu import kernels
-
         self._powers *= self._betas
-        kernels.adamw(
+        load_kernels().adamw(
             rows, target, gradient, gradient.norm(dim=1), self._moments, self._powers,
             lr=self._config.lr, decay=self._config.weight_decay, betas=BETAS, eps=EPS,
             clip=CLIP, ema=self._ema,

@@ -16,7 +16,7 @@ from torch import Tensor
 from axonad.fast.gpu.feed import Dropout, Member, TrainingWindows, ValidationWindows
 from axonad.fast.gpu.fused import can_fuse
 from axonad.fast.gpu.layout import Layout
-from axonad.fast.gpu.optimiser import FusedUpdate, PlainUpdate, Update
+from axonad.fast.gpu.optimiser import FusedUpdate, PlainUpdate
 from axonad.fast.gpu.precision import allow_tf32, step_precision
 from axonad.fast.gpu.stack import Batch, LayerMasks, losses, window_errors
 from axonad.model.config import NetConfig
@@ -140,8 +140,8 @@ class Stack:
         self.rows.requires_grad_()
         self.precision = step_precision(self.rows)
         self._fused = can_fuse(self._net, self.rows.device, windows=windows)
-        update = FusedUpdate if self._fused else PlainUpdate
-        self._update: Update = update(self.rows, config, ema=self._net.ema)
+        make_update = FusedUpdate if self._fused else PlainUpdate
+        self._update = make_update(self.rows, config, ema=self._net.ema)
 
     def step(self, batch: Batch, masks: LayerMasks = ()) -> Tensor:
         """Make one optimiser step of every model and return the losses (M,)."""
