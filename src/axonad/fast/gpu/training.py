@@ -51,7 +51,7 @@ def train_stack(
 ) -> Iterator[tuple[int, History]]:
     """Train all members' networks in place; yield the index and history of each one when it stops.
 
-    Apart from other random numbers, each result is that of ``train``. The members must have the
+    Apart from its random numbers, each result is that of ``train``. The members must have the
     same configuration and device; their series may differ in length.
     """
     models = [ModelProgress(index, member, config) for index, member in enumerate(members)]
@@ -89,10 +89,7 @@ def train_stack(
 
 
 def end_epochs(
-    models: Sequence[ModelProgress],
-    stack: Stack,
-    validation: ValidationWindows,
-    progress: Progress,
+    models: Sequence[ModelProgress], stack: Stack, validation: ValidationWindows, progress: Progress
 ) -> list[int]:
     """Validate the models whose epoch has ended; return the rows of those that stop training."""
     ended = [row for row, model in enumerate(models) if model.steps_left == 0]
