@@ -83,7 +83,7 @@ def test_kinds_are_told_apart_and_single_ones_fitted_plainly(small, monkeypatch)
 
 
 def test_large_networks_on_a_cpu_are_fitted_one_by_one(small, monkeypatch):
-    monkeypatch.setattr(stacks, "CACHE", 1)
+    monkeypatch.setattr(stacks, "CPU_FLOATS", 1)
     detectors = make(small, 2)
     fit_many(detectors, [waves(200), waves(200)])
     twins = [twin.fit(waves(200)) for twin in make(small, 2)]

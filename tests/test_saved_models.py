@@ -21,7 +21,7 @@ FOLDERS = sorted(path.parent for path in SAVED.glob("*/*/detector.json"))
 
 def test_every_release_has_models():
     assert {folder.parent.name for folder in FOLDERS} == {"0.1.0"}
-    assert {folder.name for folder in FOLDERS} >= {"AxonAD", "PCA", "USAD", "WindowStatistics"}
+    assert {folder.name for folder in FOLDERS} >= {"AxonAD", "PCA", "USAD", "CrossChannelRidge"}
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ from timing import timed
 from axonad import AxonAD, axon
 from axonad.bench.machine import commit, describe_device
 from axonad.data.telemetry import generate_telemetry
-from axonad.fast.gpu import training as fleet
-from axonad.fast.gpu.feed import Feed, Member
-from axonad.fast.gpu.fused import WORTH
+from axonad.fast.gpu import training
+from axonad.fast.gpu.feed import Member, TrainingWindows
+from axonad.fast.gpu.fused import MIN_WINDOWS
 from axonad.fast.gpu.stack import Precision
 from axonad.metrics import evaluate
 from axonad.model.net import AxonNet
@@ -45,13 +45,13 @@ CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
 @contextlib.contextmanager
 def exact():
     """Train in full float32."""
-    kept = fleet.step_precision, fleet.fast_products
-    fleet.step_precision = lambda rows: Precision(rows.dtype, rows.dtype)
-    fleet.fast_products = lambda device: contextlib.nullcontext()
+    kept = training.step_precision, training.allow_tf32
+    training.step_precision = lambda rows: Precision(rows.dtype, rows.dtype)
+    training.allow_tf32 = lambda device: contextlib.nullcontext()
     try:
         yield
     finally:
-        fleet.step_precision, fleet.fast_products = kept
+        training.step_precision, training.allow_tf32 = kept
 
 
 @contextlib.contextmanager
@@ -86,17 +86,19 @@ def step_ms(models: int, steps: int = 50) -> float:
     members = []
     for seed in range(models):
         with seeded(seed, CUDA):
-            net = AxonNet(detector._net_config(CHANNELS)).to(CUDA)
+            net = AxonNet(detector.net_config(CHANNELS)).to(CUDA)
             series = torch.randn(4000, CHANNELS, device=CUDA)
         members.append(Member(net, series, None, generator(seed, CUDA)))
-    config = detector._train_config()
-    stack = fleet.Stack([member.net for member in members], config, windows=WORTH)
-    feed = Feed(members, plan=fleet._plan(members[0], config), batch_size=BATCH)
+    config = detector.train_config()
+    stack = training.Stack([member.net for member in members], config, windows=MIN_WINDOWS)
+    net = members[0].net.config
+    plan = config.mask_plan(window=net.window, horizon=net.horizon)
+    windows = TrainingWindows(members, plan=plan, batch_size=BATCH)
     for model in range(models):
-        feed.shuffle(model)
-    feed.point(list(range(models)), [0] * models)
-    step = fleet.Step(stack, feed, members)
-    with fleet.fast_products(CUDA):
+        windows.shuffle(model)
+    windows.select(list(range(models)), [0] * models)
+    step = training.Step(stack, windows, members)
+    with training.allow_tf32(CUDA):
         for _ in range(6):
             step.make()
 
@@ -109,7 +111,7 @@ def step_ms(models: int, steps: int = 50) -> float:
 
 def naive_step_ms(steps: int = 30) -> float:
     detector = AxonAD()
-    net = AxonNet(detector._net_config(CHANNELS)).to(CUDA)
+    net = AxonNet(detector.net_config(CHANNELS)).to(CUDA)
     series = torch.randn(BATCH * steps + 99, CHANNELS, device=CUDA)
     naive.train(net, series)
     return median(lambda: naive.train(net, series), 3) / steps * 1e3
@@ -128,7 +130,7 @@ def training(rows: list[dict]) -> None:
 
 
 def scoring(rows: list[dict], windows: int = 200_000) -> None:
-    net = AxonNet(AxonAD()._net_config(CHANNELS)).to(CUDA).eval()
+    net = AxonNet(AxonAD().net_config(CHANNELS)).to(CUDA).eval()
     series = torch.randn(windows + 99, CHANNELS, device=CUDA)
     quiet = Progress("", 1, show=False)
 

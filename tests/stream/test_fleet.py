@@ -1,4 +1,4 @@
-"""Many streams at once against a scorer for each."""
+"""A fleet of streams against one scorer per stream."""
 
 from __future__ import annotations
 
@@ -19,24 +19,22 @@ from axonad.errors import (
     UnknownNameError,
 )
 from tests.conftest import SMALL, waves
-
-NAMES = ["speed", "yaw_rate", "torque"]
+from tests.stream.conftest import NAMES, assert_close
 
 
 def same(found, expected):
-    """Two results, or two Nones, alike but for rounding."""
+    """Compare two results or two Nones."""
     if expected is None:
         assert found is None
         return
     assert (found.step, found.alarm, found.held) == (expected.step, expected.alarm, expected.held)
-    np.testing.assert_allclose(found.score, expected.score, rtol=1e-5, atol=1e-5)
+    assert_close(found.score, expected.score)
     assert list(found.components) == list(expected.components)
-    for name, value in expected.components.items():
-        np.testing.assert_allclose(found.components[name], value, rtol=1e-5, atol=1e-5)
+    assert_close(list(found.components.values()), list(expected.components.values()))
 
 
 @pytest.mark.parametrize("vehicles", [1, 2, 9, 20])
-def test_vehicles_in_step_score_as_alone(fitted, vehicles):
+def test_synchronous_vehicles_score_as_alone(fitted, vehicles):
     series = {f"car {i}": waves(24, seed=i) for i in range(vehicles)}
     fleet, alone = FleetScorer(fitted), {name: StreamScorer(fitted) for name in series}
     for t in range(24):
@@ -86,7 +84,7 @@ def test_vehicles_join_leave_wait_reset_and_miss_values(fitted):
     assert refused > 1
 
 
-def test_any_causal_detector_will_do():
+def test_any_causal_detector_can_score_a_fleet():
     detector = make_detector("CrossChannelRidge").fit(waves(300))
     fleet, alone = FleetScorer(detector), [StreamScorer(detector) for _ in range(3)]
     for t in range(detector.history + 5):
@@ -107,11 +105,11 @@ def test_rows_by_name_and_vehicles_by_number(fitted):
     assert len(fleet) == 2
 
 
-def test_nothing_pushed_is_nothing_scored(fitted):
+def test_no_rows_give_no_results(fitted):
     assert FleetScorer(fitted).push({}) == {}
 
 
-def test_a_vehicle_that_left_begins_anew(fitted):
+def test_a_removed_vehicle_starts_a_new_stream(fitted):
     fleet, X = FleetScorer(fitted), waves(40)
     for row in X[:20]:
         fleet.push({"a": row, "b": row})
@@ -123,7 +121,7 @@ def test_a_vehicle_that_left_begins_anew(fitted):
     assert fleet.counts("a")["rows"] == 16
 
 
-def test_a_silent_vehicle_stops_nobody(fitted):
+def test_a_refused_row_does_not_stop_the_others(fitted):
     fleet, X = FleetScorer(fitted, hold_limit=1), waves(40)
     for row in X[:20]:
         fleet.push({"good": row, "bad": row})
@@ -161,7 +159,7 @@ def test_rows_that_cannot_be_read_change_nothing(fitted, rows, error, message):
     assert fleet.counts("a")["rows"] == 1
 
 
-def test_vehicles_that_are_not_there(fitted):
+def test_unknown_vehicles(fitted):
     fleet = FleetScorer(fitted)
     fleet.push({"car 1": [0.0, 0.0, 0.0]})
     for method in (fleet.remove, fleet.reset, fleet.counts):
@@ -222,7 +220,7 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
 
 
 @pytest.mark.gpu
-def test_a_fleet_on_a_gpu_scores_as_on_a_processor(fitted):
+def test_a_fleet_on_a_gpu_scores_as_on_a_cpu(fitted):
     fleet, X = FleetScorer(fitted), [waves(40, seed=seed) for seed in range(5)]
     moved = FleetScorer(copy.deepcopy(fitted).set_params(device="cuda"))
     for t in range(40):

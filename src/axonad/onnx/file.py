@@ -1,10 +1,10 @@
-"""A fitted detector as one ONNX file: raw windows in, score and parts out.
+"""Export of a fitted detector to one ONNX file: windows in, score and components out.
 
-The graph does what scoring does, in the same precision: the window comes in double in the
-channels' own units (a float would round a position or an odometer before its offset is taken
-off), is scaled in double, passes the network in single, and is judged in double: cosines near 1
-and robust units of small spread would magnify the rounding of singles.
-Names, threshold and what else a reader needs travel as metadata; ``docs/onnx.md`` lists them.
+The graph has the precision of scoring. The input is float64 in the channels' own units, because
+float32 would round a position or an odometer before its offset is subtracted. It is scaled in
+float64, passes the network in float32, and the terms are computed in float64, because cosines near
+1 and divisions by a small IQR magnify rounding errors. Channel names, threshold and the like are
+metadata of the file; ``docs/onnx.md`` lists them.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.modelfile import Arrays
-from axonad.onnx.graph import Graph, NetGraph, Pass
+from axonad.onnx.graph import Graph, NetGraph, NetOutputs
 from axonad.score.standardise import EPS
 
-FORMAT = 1  # of the metadata, inputs and outputs
+FORMAT = 1  # version of the metadata, inputs and outputs
 KIND = "axonad-onnx"
 OPSET = 17  # the first with LayerNormalization; every runtime since 2022 reads it
-IR_VERSION = 8  # belongs to it
-FAR = 1e150  # units; the square of more would be no number. 3·asinh(1e150 / 3) is 1036
-LARGEST = 2**31 - 2**20  # bytes of weights that fit into one protobuf message
-NORM_FLOOR = 1e-12  # of torch's normalize
+IR_VERSION = 8  # the one of opset 17
+FAR = 1e150  # larger values are clipped, since their squares overflow; 3·asinh(FAR / 3) is 1036
+MAX_BYTES = 2**31 - 2**20  # of weights that fit into one protobuf message
+NORM_FLOOR = 1e-12  # lower bound of a norm, as in torch's normalize
 
 
 def export_onnx(
     detector: Detector, path: str | Path, *, state: Arrays, config: NetConfig, overwrite: bool
 ) -> None:
-    """Write a fitted detector of that state to one file."""
+    """Write a fitted detector with this state to one file."""
     atomic.check_free(path, overwrite=overwrite)
     if not detector.is_causal:
         raise ConfigError(
@@ -49,7 +49,7 @@ def export_onnx(
 
 
 def describe(detector: Detector, state: Arrays) -> dict[str, str]:
-    """Return the metadata: text, and JSON where a value is more than a word or a number."""
+    """Return the metadata: all values are text; lists and mappings are JSON."""
     params = {k: v for k, v in detector.get_params().items() if k not in detector.changeable}
     return {
         "axonad": __version__,
@@ -69,14 +69,17 @@ def describe(detector: Detector, state: Arrays) -> dict[str, str]:
 def build_onnx(
     arrays: Arrays, config: NetConfig, *, scaling: str, metadata: Mapping[str, str]
 ) -> bytes:
-    """Return the checked bytes of the graph that scores windows as the detector does.
+    """Return the bytes of a checked ONNX model that scores windows as the detector does.
 
-    ``arrays`` is what the detector saves: weights as ``net.…``, centre and unit of the scaler,
-    median and spread of each term and of the channels.
+    ``arrays`` is the detector's saved state: weights with the prefix ``net.``, centre and unit of
+    the scaler, median and spread of each term and of the channels.
     """
     size = sum(array.nbytes for array in arrays.values())
-    if size > LARGEST:
-        raise ConfigError(f"the network has {size} bytes, too many for one ONNX file")
+    if size > MAX_BYTES:
+        raise ConfigError(
+            f"the network has {size} bytes, too many for one ONNX file (at most {MAX_BYTES}); "
+            "fit one with a smaller d_model"
+        )
     graph = Graph()
     _score(graph, arrays, config, scaling)
     onnx, helper = graph.onnx, graph.onnx.helper
@@ -117,10 +120,10 @@ def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
 
 
 def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
-    """Add the scaler: centre, unit, and for the soft rule 3·asinh(z / 3), all in double."""
+    """Add the scaler in float64: centre, unit, and with ``soft`` 3·asinh(z / 3)."""
     z = g.add("Sub", "window", arrays["scaler.center"])
     z = g.add("Div", z, arrays["scaler.unit"])
-    if soft:  # asinh written out: runtimes have it in single only
+    if soft:  # asinh written out: runtimes implement it for float32 only
         z = g.add("Clip", g.add("Div", z, _double(KNEE)), _double(-FAR), _double(FAR))
         root = g.add("Sqrt", g.add("Add", g.add("Mul", z, z), _double(1)))
         size = g.add("Log", g.add("Add", g.add("Abs", z), root))
@@ -130,19 +133,19 @@ def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
 
 
 def _standardise(g: Graph, values: str, arrays: Arrays, name: str) -> None:
-    """Add rz(u) = (u - median) / (IQR + ε) as the output of that name."""  # Eq. 5
+    """Add rz(u) = (u - median) / (IQR + ε) as the output ``name``."""  # Eq. 5
     values = g.add("Cast", values, to=g.onnx.TensorProto.DOUBLE)
     values = g.add("Sub", values, np.asarray(arrays[f"{name}.median"]))
     g.add("Div", values, np.asarray(arrays[f"{name}.spread"] + EPS), name=name)
 
 
-def _reconstruction_error(g: Graph, found: Pass, error: str) -> str:
+def _reconstruction_error(g: Graph, found: NetOutputs, error: str) -> str:
     """Add d_rec (B,): squared error summed over channels, averaged over steps."""  # Eq. 1
     total = g.add("ReduceSum", error, np.array([2], dtype=np.int64), keepdims=0)
     return g.add("ReduceMean", total, axes=[1], keepdims=0)
 
 
-def _query_mismatch(g: Graph, found: Pass, error: str) -> str:
+def _query_mismatch(g: Graph, found: NetOutputs, error: str) -> str:
     """Add d_q (B,): 1 - cos(q̂, q*) averaged over heads and the last k steps."""  # Eq. 4
     product = g.add("Mul", _unit(g, found.predicted), _unit(g, found.target))
     cosine = g.add("ReduceSum", product, np.array([3], dtype=np.int64), keepdims=0)
@@ -160,8 +163,8 @@ def _double(value: float) -> NDArray[np.float64]:
     return np.array(value, dtype=np.float64)
 
 
-ONNX_TERMS: dict[str, Callable[[Graph, Pass, str], str]] = {
+ONNX_TERMS: dict[str, Callable[[Graph, NetOutputs, str], str]] = {
     "d_rec": _reconstruction_error,
     "d_q": _query_mismatch,
 }
-"""The table ``TERMS`` of ``terms.py``, as nodes; a test says that both have the same names."""
+"""The terms of ``score/terms.py`` as nodes; a test compares the names of both tables."""

@@ -1,9 +1,9 @@
-"""The network as an ONNX graph: ``net.py`` once more, node by node, for scoring alone.
+"""The network as an ONNX graph, node by node, for scoring.
 
-Written by hand rather than traced: the graph is small, its bytes depend on nothing but the
-weights, and it needs no package beside ``onnx``. The symbols are those of the legend; a test holds
-every line against ``net.py``. Only what a score needs is in the graph: the queries of the last
-``scored_steps`` steps, and of the predictor's input no more than these can see.
+Twin: ``model/net.py``, with which the tests compare the scores. It is written by hand rather than
+traced: the graph is small, its bytes depend only on the weights, and it needs no package but
+``onnx``. The graph contains only what a score needs: the queries of the last ``scored_steps``
+steps, and the part of the predictor's input that they depend on.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from axonad.errors import MissingDependencyError
 from axonad.model.config import NetConfig
 
-NORM_EPS = 1e-5  # of torch's LayerNorm
+NORM_EPS = 1e-5  # default of torch's LayerNorm
 
 Array = NDArray[Any]
 
 
 def import_onnx() -> Any:
-    """Return the package onnx; say what to install without it."""
+    """Return the package onnx, imported lazily; if it is missing, say how to install it."""
     try:
         import onnx.checker
         import onnx.helper
@@ -36,7 +36,7 @@ def import_onnx() -> Any:
 
 
 class Graph:
-    """Nodes and constants of a graph under construction; a value is known by its name."""
+    """Nodes and constants of a graph under construction; values are referred to by name."""
 
     def __init__(self) -> None:
         self.onnx = import_onnx()
@@ -44,7 +44,7 @@ class Graph:
         self.constants: list[Any] = []
 
     def add(self, op: str, *inputs: str | Array, name: str = "", **attributes: Any) -> str:
-        """Add a node and return the name of its one output; arrays among inputs are constants."""
+        """Add a node and return the name of its output; arrays become constants."""
         made = name or f"{op}_{len(self.nodes)}"
         names = [self._constant(x) if isinstance(x, np.ndarray) else x for x in inputs]
         self.nodes.append(self.onnx.helper.make_node(op, names, [made], name=made, **attributes))
@@ -61,8 +61,8 @@ class Graph:
         return name
 
 
-class Pass(NamedTuple):
-    """Names of what one pass gives; queries with steps before heads, (B, k, N, d)."""
+class NetOutputs(NamedTuple):
+    """Names of the network's outputs; queries have shape (B, k, N, d)."""
 
     reconstruction: str
     predicted: str
@@ -70,23 +70,23 @@ class Pass(NamedTuple):
 
 
 class NetGraph:
-    """Adds the network to a graph, from the weights of ``AxonNet.state_dict()`` as arrays."""
+    """Adds the network to a graph; ``weights`` are those of ``AxonNet.state_dict()``."""
 
     def __init__(self, graph: Graph, weights: Mapping[str, Array], config: NetConfig) -> None:
         self.graph = graph
         self.weights = weights
         self.config = config
 
-    def forward(self, x: str) -> Pass:
+    def forward(self, x: str) -> NetOutputs:
         """Add the whole network over scaled windows x (B, T, F)."""
         T, last = self.config.window, self.config.scored_steps
         h, H, q = self._encode("online", x, steps=T)
         seen = self.graph.slice(x, axis=1, start=T - last, end=T)
         target = self._encode("target.encoder", seen, steps=last)[2]
-        return Pass(self._decode(h, H, q), self._predict(H), self._by_head(target))
+        return NetOutputs(self._decode(h, H, q), self._predict(H), self._by_head(target))
 
     def _encode(self, encoder: str, x: str, *, steps: int) -> tuple[str, str, str]:
-        """Add h = x We + be + P, H = LN1(h), q = H Wq over the last steps of a window."""
+        """Add h = x We + be + P, H = LN1(h) and q = H Wq for the last ``steps`` steps."""
         place = self.weights[f"{encoder}.position"][-steps:] + self.weights[f"{encoder}.embed.bias"]
         h = self.graph.add("Add", self._product(f"{encoder}.embed", x), place)
         H = self._norm(f"{encoder}.norm", h)
@@ -100,7 +100,7 @@ class NetGraph:
         return self._linear("head", h)
 
     def _attend(self, q: str, H: str) -> str:
-        """Add softmax(q kᵀ / √d) v, its heads side by side again, and the output's mixing."""
+        """Add softmax(q kᵀ / √d) v, concatenate the heads and apply the output layer."""
         g, width = self.graph, self.config.d_model
         shrink = np.array((width // self.config.heads) ** -0.5, dtype=np.float32)
         q = g.add("Transpose", self._by_head(g.add("Mul", q, shrink)), perm=[0, 2, 1, 3])
@@ -113,17 +113,17 @@ class NetGraph:
         return self._linear("attention.out", g.add("Reshape", context, _ints(0, 0, width)))
 
     def _predict(self, H: str) -> str:
-        """Add causal dilated convolutions over H shifted by s steps, for the last steps."""
+        """Add the causal dilated convolutions over H shifted by s steps, for the last steps."""
         g, config = self.graph, self.config
         T, s, last = config.window, config.horizon, config.scored_steps
         kernel = self.weights["predictor.convolutions.0.weight"].shape[-1]
         steps = min(T, last + (kernel - 1) * sum(config.dilations))
         z = g.slice(H, axis=1, start=max(0, T - steps - s), end=T - s)
-        if s > T - steps:  # the shift moved zeros in
+        if s > T - steps:  # zeros shifted in from before the window
             z = g.add("Pad", z, _ints(0, s - (T - steps), 0, 0, 0, 0))
-        z = g.add("Transpose", z, perm=[0, 2, 1])  # (B, D, T), as convolutions want it
+        z = g.add("Transpose", z, perm=[0, 2, 1])  # (B, D, T), the layout of Conv
         for i, dilation in enumerate(config.dilations):
-            past = (kernel - 1) * dilation  # zeros in front: never a look ahead
+            past = (kernel - 1) * dilation  # padded at the start only: causal
             z = self._convolve(f"convolutions.{i}", z, dilations=[dilation], pads=[past, 0])
             z = g.add("Relu", z)
         z = self._convolve("out", g.slice(z, axis=2, start=steps - last, end=steps))

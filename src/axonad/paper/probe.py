@@ -1,13 +1,13 @@
-"""What a fitted AxonAD does inside, window by window: a look that changes nothing.
+"""Internal quantities of a fitted AxonAD for every window of a series.
 
 The paper's diagnostics compare predicted queries q̂ with the target's q* in two ways. *Deviation* is
-how far they lie apart, ‖q̂ - q*‖. *Divergence* is what that does to attention, KL(A* ‖ Â), A* and Â
-being the attention of q* and q̂ on the window's keys up to τ - s, the last the predictor knows of.
-Both are averaged over heads and the last k steps, as d_q is; so is the entropy of A*, in nats.
+their distance ‖q̂ - q*‖. *Divergence* is its effect on attention, KL(A* ‖ Â), where A* and Â are the
+attention of q* and q̂ over the window's keys up to τ - s, the last one the predictor sees. Both are
+averaged over heads and the last k steps, as d_q is; so is the entropy of A*, in nats.
 
-Training and score know only the direction of q̂: its *length*, here relative to that of q*, is left
-to itself, and short queries attend evenly to everything. Hence a second divergence that is ours,
-*turn*: the same with every q̂ given the length of its q*.
+Training and score depend only on the direction of q̂. Its *length*, given here relative to that of
+q*, is unconstrained, and the attention of short queries is nearly uniform. So we add a second
+divergence, *turn*, in which every q̂ has the length of its q*.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Of every window (windows,): both parts of the score in robust units, and what is inside."""
+    """Arrays (windows,): the standardised terms of the score, and the quantities above."""
 
     d_rec: Array
     d_q: Array
@@ -51,9 +51,9 @@ class Probe:
 
 
 class QueryPath(NamedTuple):
-    """Directions of predicted and target queries, each head's of length 1, (steps, D) each.
+    """Predicted and target queries (steps, D) of the last step of successive windows.
 
-    They are those of the last step of successive windows.
+    Each head's query has length 1.
     """
 
     predicted: Array
@@ -61,14 +61,14 @@ class QueryPath(NamedTuple):
 
 
 def probe(detector: AxonAD, X: Matrix) -> Probe:
-    """Return what a fitted detector does in every window of a series (n, F), a pass at a time."""
+    """Return the probe of every window of a series (n, F)."""
     net, series = _ready(detector, X)
     windows = count_windows(len(X), detector.window)
     found = {name: torch.empty(windows, device=series.device) for name in Probe.__annotations__}
 
     def consume(first: int, output: Output, x: Tensor) -> None:
         part = slice(first, first + len(x))
-        for name, values in _look(net, output, x).items():
+        for name, values in _measure(net, output, x).items():
             found[name][part] = values
 
     with torch.no_grad():
@@ -78,50 +78,47 @@ def probe(detector: AxonAD, X: Matrix) -> Probe:
 
 
 def probe_training(detector: AxonAD, X: Matrix) -> Probe:
-    """Return the same of the windows its robust units come from, X being what it was fitted on."""
+    """Return the probe of the training windows, given the series ``X`` that was fitted."""
     return probe(detector, X[: detector.count_training_rows(len(X))])
 
 
 def widest_entropy(detector: AxonAD) -> float:
-    """Return the entropy of attention that looks at every key it may: the most there can be."""
+    """Return the entropy of uniform attention over all visible keys, the upper bound."""
     config = detector.net_config(channels=1)
     steps = np.arange(config.window)[-config.scored_steps :]
     return float(np.log(np.maximum(steps - config.horizon, 0) + 1).mean())
 
 
 def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
-    """Return queries of the steps ``first`` to ``stop`` - 1, each as the last of its window."""
+    """Return the queries of steps ``first`` to ``stop`` - 1, each as last step of its window."""
     begin = first - detector.window + 1
     if begin < 0 or stop > len(X) or first >= stop:
         raise InputError(
             f"steps {first} to {stop} must lie between {detector.window - 1} and {len(X)}"
         )
     net, series = _ready(detector, X)
-    parts: list[tuple[Tensor, Tensor]] = []
+    parts: list[list[Tensor]] = []
     with torch.no_grad():
         for at in range(begin, begin + stop - first, SCORE_BATCH):
             end = min(at + SCORE_BATCH, begin + stop - first)
             x = gather_windows(series, torch.arange(at, end, device=series.device), detector.window)
             output = net(x, last=1)
-            predicted, target = (
-                normalize(output.predicted, dim=-1),
-                normalize(output.target, dim=-1),
-            )
-            parts.append((predicted.flatten(1), target.flatten(1)))
+            queries = output.predicted, output.target
+            parts.append([normalize(q, dim=-1).flatten(1) for q in queries])
     return QueryPath(*(torch.cat(p).double().cpu().numpy() for p in zip(*parts, strict=True)))
 
 
 def _ready(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
-    """Return the detector's network and the scaled series, both on its device."""
+    """Return the detector's network and the scaled series on its device."""
     detector.check_fitted()
     if not detector.net_config(channels=1).is_standard:
-        raise ConfigError("a probe looks at predicted queries; this variant predicts others")
+        raise ConfigError("a probe needs predicted queries; this variant predicts others")
     device = resolve_device(detector.device)
     return detector.net_.to(device).eval(), detector.scaled(X, device)
 
 
-def _look(net: AxonNet, output: Output, x: Tensor) -> dict[str, Tensor]:
-    """Return every number of a probe for a batch of windows, parts of the score still raw."""
+def _measure(net: AxonNet, output: Output, x: Tensor) -> dict[str, Tensor]:
+    """Return all quantities of a probe for a batch of windows, with unstandardised terms."""
     config: NetConfig = net.config
     last = config.scored_steps
     predicted, target = output.predicted[:, :, -last:], output.target[:, :, -last:]

@@ -1,8 +1,8 @@
-"""Other terms than the paper's two, for its ablations: by name, for a network.
+"""The terms of the score in the paper's ablations, by name.
 
-``d_q`` always compares queries; ``d_pred`` compares what the network was told to predict. ``d_kl``
-is the KL tail: KL(attention ‖ attention of the predicted queries) on the last k steps, keys up to
-τ - s. Its temperature is learned by networks that are trained on maps and 1 for all others.
+``d_q`` always compares queries; ``d_pred`` compares whatever the variant predicts. ``d_kl`` is the
+divergence KL(attention ‖ attention of the predicted queries) on the last k steps, over keys up to
+τ - s. Its temperature is learned in variants that predict attention maps, and 1 in all others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from axonad.score.terms import TERMS, Term, query_mismatch
 
 
 def variant_terms(names: Sequence[str], net: AxonNet) -> dict[str, Term]:
-    """Return the terms of these names for windows of this network."""
+    """Return the terms with these names for a network."""
     return {name: VARIANT_TERMS[name](net) for name in names}
 
 
@@ -37,7 +37,7 @@ def _predicted_mismatch(net: AxonNet) -> Term:
 
 
 def _of_queries(net: AxonNet, term: Term) -> Term:
-    """Return the term of the queries, also where the network compares something else."""
+    """Return the term computed on queries, also for variants that predict something else."""
     if not isinstance(net, VariantNet):
         return term
 

@@ -1,4 +1,4 @@
-"""Robust standardisation of terms, and the rule that adds them up."""
+"""Robust standardisation of the terms, and their sum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RobustScale:
 
     @classmethod
     def fit(cls, values: NDArray[np.floating]) -> Self:
-        """Take the statistics over the first axis, a column at a time to spare memory."""
+        """Return the statistics over the first axis, computed by column to save memory."""
         columns = values.reshape(len(values), -1).T
         quartiles = [np.quantile(c.astype(np.float64), [0.25, 0.5, 0.75]) for c in columns]
         low, middle, high = np.array(quartiles).T.reshape(3, *values.shape[1:])

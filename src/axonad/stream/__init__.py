@@ -1,7 +1,15 @@
-"""One sample at a time: the same scores a batch gives at each window's end."""
+"""Scores of live streams, row by row, and of long series, chunk by chunk.
+
+``StreamScorer`` and ``FleetScorer`` return the score that ``decision_function`` with
+``align="end"`` gives the same row, and chunks have the scores of the whole series, both within
+1e-4 * max(1, |score|). They are not bit-identical, since matrices of other sizes are summed in
+another order: a float32 network then rounds differently by about 1e-7 of a value, and
+standardisation divides that by the interquartile range of the training windows, which may be much
+smaller than the value.
+"""
 
 from axonad.stream.fleet import FleetScorer
-from axonad.stream.judge import StreamResult
 from axonad.stream.scorer import StreamScorer
+from axonad.stream.window_scorer import StreamResult
 
 __all__ = ["FleetScorer", "StreamResult", "StreamScorer"]

@@ -1,12 +1,17 @@
-"""A series scored chunk by chunk, equal to scoring it whole; for every causal detector.
+"""Scores of a long series chunk by chunk, in bounded memory, with any causal detector.
 
-Wherever a detector places a window's score, the score of a step depends on nothing further away
-than ``history - 1`` rows on either side. So each block is scored together with that many rows
-around it, and only the steps that have them are given out; the ends of the series are kept as the
-detector itself fills them. Nothing here is as long as the series.
+At every alignment of windows, the score of a step depends on at most ``history - 1`` rows on either
+side. So each block is scored together with that many rows around it, and only the steps that have
+them are yielded; the first and last steps of the series are those the detector itself fills in.
 
-Two exceptions to "equal": KNN and LOF know the very array they were fitted on and score it without
-its own rows, in chunks they take it for a new series; and RandomScore draws anew for each block.
+Scores, components and attributions to channels equal those of the whole series within the tolerance
+stated in :mod:`axonad.stream`. Start, end, peak and channels of events are the same unless a score
+lies within that tolerance of the threshold, or two scores or two channels' attributions lie that
+close together.
+
+Two detectors are exceptions. KNN and LOF recognise the array they were fitted on and exclude each
+row from its own neighbours; a chunk of it is new data to them. RandomScore draws by row number, and
+in chunks the numbers differ.
 """
 
 from __future__ import annotations
@@ -26,15 +31,15 @@ from axonad.errors import InputError
 from axonad.explanation import Explanation
 from axonad.threshold import Event
 
-SHOWN = 20  # events that are told apart; the others are counted
-CROWD = 100  # events kept before all but the strongest are forgotten
+SHOWN = 20  # strongest events that are listed; the others are only counted
+MAX_KEPT = 100  # with more events, all but the strongest are dropped
 
 PURPOSE = "score in chunks"
 Scored = tuple[Series, Explanation]
 
 
 def check_chunks(detector: Detector, chunks: Iterable[Series]) -> int:
-    """Return how many rows there are; refuse what cannot be scored, before any work."""
+    """Return the number of rows; raise if the detector cannot score them, before any scoring."""
     detector.check_causal(PURPOSE)
     rows = 0
     for chunk in chunks:
@@ -45,15 +50,15 @@ def check_chunks(detector: Detector, chunks: Iterable[Series]) -> int:
 
 
 def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Scored]:
-    """Yield the steps of a series with what ``detector.explain`` finds in them, in order.
+    """Yield successive parts of a series, each with the result of ``detector.explain`` for it.
 
-    Chunks may have any length; those shorter than a window are gathered first. What is yielded is
-    cut elsewhere than the chunks are, and together it is the whole series.
+    Chunks may have any length; those shorter than a window are joined first. The parts are cut at
+    other rows than the chunks; together they are the whole series.
     """
     detector.check_causal(PURPOSE)
     reach = detector.history - 1
-    block: list[Series] = []  # rows around the steps that come next, then new chunks
-    given = fresh = rows = 0  # rows of the block already given out, rows not scored yet, all rows
+    block: list[Series] = []  # rows before the next steps, then new chunks
+    yielded = fresh = rows = 0  # rows of the block already yielded, rows not scored yet, all rows
     for chunk in chunks:
         _check_chunk(detector, chunk, rows)
         block.append(chunk)
@@ -62,17 +67,17 @@ def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Score
             continue
         known = _joined(block)
         stop = len(known) - reach
-        yield _part(detector, known, given, stop)
+        yield _part(detector, known, yielded, stop)
         start = max(0, stop - reach)
-        block, given, fresh = [_joined([known.rows(start)])], stop - start, 0
+        block, yielded, fresh = [_joined([known.rows(start)])], stop - start, 0
         del known
     count_windows(rows, detector.history)
-    if given < sum(map(len, block)):
-        yield _part(detector, _joined(block), given, None)
+    if yielded < sum(map(len, block)):
+        yield _part(detector, _joined(block), yielded, None)
 
 
 def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
-    """Refuse channels that do not fit and values that are none, by their row of the series."""
+    """Raise for wrong channels and for values that are not finite, with their row in the series."""
     values, names = to_matrix(chunk)
     expected = detector.channel_names
     values = match_channels(values, names, expected=expected, count=detector.n_features_in_)
@@ -98,7 +103,7 @@ def _part(detector: Detector, known: Series, start: int, stop: int | None) -> Sc
 
 
 def _joined(parts: list[Series]) -> Series:
-    """Return the parts as one series with memory of its own."""
+    """Return the concatenated parts as a copy."""
     return replace(
         parts[0],
         values=np.concatenate([part.values for part in parts]),
@@ -117,7 +122,7 @@ def _column(parts: list[NDArray[Any] | None]) -> Any:
 
 @dataclass(frozen=True)
 class TimedEvent:
-    """An event with the times of its first and last step; their numbers where there are none."""
+    """An event with the times of its first and last step, or their numbers without times."""
 
     event: Event
     begins: Any
@@ -125,7 +130,7 @@ class TimedEvent:
 
     @classmethod
     def of(cls, event: Event, series: Series, *, first: int = 0) -> Self:
-        """Return an event of a series that begins at step ``first``."""
+        """Return an event of a series whose first row is step ``first``."""
         start, last = event.start, event.end - 1
         if series.times is None:
             return cls(event, start, last)
@@ -134,7 +139,7 @@ class TimedEvent:
 
 @dataclass(frozen=True)
 class EventList:
-    """How many events there are in how many steps, and the strongest of them in order of time."""
+    """Number of events and of steps, and the strongest events in order of time."""
 
     count: int
     steps: int
@@ -148,7 +153,7 @@ def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent
 
 
 class EventCollector:
-    """Finds the events :meth:`Explanation.events` would find in the whole, part by part."""
+    """Finds the events of a series part by part; see :meth:`Explanation.events`."""
 
     def __init__(self, *, gap: int, top: int = 4) -> None:
         self._gap, self._top = gap, top
@@ -156,13 +161,13 @@ class EventCollector:
         self._kept: list[TimedEvent] = []
         self._open: TimedEvent | None = None
         self._names: tuple[str, ...] | None = None
-        self._blame: NDArray[np.float64] | None = None  # of the open event, per channel
-        self._quiet: NDArray[np.float64] | None = None  # of the steps behind it
+        self._blame: NDArray[np.float64] | None = None  # of the open event, by channel
+        self._after: NDArray[np.float64] | None = None  # of the steps after it
 
     def add(self, series: Series, found: Explanation) -> None:
-        """Take the next part of the series."""
+        """Add the next part of the series."""
         first, blame, self._names = self._steps, found.blame, found.names
-        behind = 0  # rows of this part that lie behind the open event
+        after = 0  # first row of this part after the open event
         for local in replace(found, blame=None).events(gap=self._gap):
             event = replace(
                 local, start=local.start + first, end=local.end + first, peak=local.peak + first
@@ -173,18 +178,18 @@ class EventCollector:
                 peak = event if event.score > last.event.score else last.event
                 joined = replace(peak, start=last.event.start, end=event.end)
                 self._open = TimedEvent(joined, last.begins, new.ends)
-                between = _most(self._quiet, _over(blame, 0, local.end))
-                self._blame = _most(self._blame, between)
+                since = _largest(self._after, _max_blame(blame, 0, local.end))
+                self._blame = _largest(self._blame, since)
             else:
                 self._close()
-                self._open, self._blame = new, _over(blame, local.start, local.end)
-            self._quiet, behind = None, local.end
+                self._open, self._blame = new, _max_blame(blame, local.start, local.end)
+            self._after, after = None, local.end
         self._steps += len(series)
         if self._open is not None:
-            self._quiet = _most(self._quiet, _over(blame, behind, len(series)))
+            self._after = _largest(self._after, _max_blame(blame, after, len(series)))
 
     def finish(self) -> EventList:
-        """Return what was found."""
+        """Close the last event and return the list."""
         self._close()
         return EventList(self._count, self._steps, strongest_of(self._kept))
 
@@ -198,16 +203,16 @@ class EventCollector:
         event = replace(self._open.event, channels=channels)
         self._kept.append(replace(self._open, event=event))
         self._count, self._open = self._count + 1, None
-        if len(self._kept) > CROWD:
+        if len(self._kept) > MAX_KEPT:
             self._kept = strongest_of(self._kept)
 
 
-def _over(blame: NDArray[np.float64] | None, start: int, stop: int) -> Any:
-    """Return the largest blame of each channel in some steps, None where there are none."""
+def _max_blame(blame: NDArray[np.float64] | None, start: int, stop: int) -> Any:
+    """Return the largest blame of each channel in some steps; None without blame or steps."""
     return None if blame is None or start >= stop else blame[start:stop].max(axis=0)
 
 
-def _most(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> Any:
+def _largest(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> Any:
     if one is None or other is None:
         return one if other is None else other
     return np.maximum(one, other)

@@ -1,4 +1,4 @@
-"""Many live streams, one detector, one process."""
+"""Scores of many live streams with one detector in one process."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, Self
 from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
-from axonad.stream.judge import Judge, StreamResult
-from axonad.stream.lane import Lane
+from axonad.stream.lane import Held, Lane
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
+from axonad.stream.window_scorer import StreamResult, WindowScorer
 
 KIND = "axonad-fleet"
-LISTED = 5  # vehicles named in an error's message
+LISTED = 5  # vehicles named in an error message
 
 Vehicle = str | int
 
 
 class FleetScorer:
-    """Scores the live streams of many vehicles, a step of all of them in one pass.
+    """Scores the live streams of many vehicles, the rows of one push in one pass.
 
-    Every vehicle is treated as by a :class:`StreamScorer` of its own, with the same scores.
-    Vehicles join with their first row and need not be in step; one that sends nothing just waits.
+    Every vehicle has the scores of a :class:`StreamScorer` of its own. A vehicle joins with its
+    first row, and not every push needs a row of every vehicle.
 
     Parameters
     ----------
     detector
-        A fitted, causal detector, the same for all vehicles. It is not changed.
+        A fitted, causal detector for all vehicles. It is not modified.
     hold_limit
-        How many rows in a row a missing value may be replaced by the channel's last one.
+        In how many consecutive rows a missing value is replaced by the channel's last one.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class FleetScorer:
 
     def __init__(self, detector: Detector, *, hold_limit: int = 10) -> None:
         check_int("hold_limit", hold_limit, low=0)
-        self._judge = Judge(detector)
+        self._scorer = WindowScorer(detector)
         self.detector = detector
         self.hold_limit = hold_limit
         self._reader = RowReader(detector.channel_names, detector.n_features_in_)
@@ -58,12 +58,12 @@ class FleetScorer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the channels, empty where the detector was fitted without."""
+        """Names of the channels, empty if the detector was fitted without names."""
         return self.detector.channel_names or ()
 
     @property
     def vehicles(self) -> tuple[Vehicle, ...]:
-        """The vehicles that are there, in the order they joined."""
+        """The vehicles of the fleet, in the order they joined."""
         return tuple(self._lanes)
 
     def __len__(self) -> int:
@@ -73,26 +73,26 @@ class FleetScorer:
         return vehicle in self._lanes
 
     def push(self, rows: Any) -> dict[Vehicle, StreamResult | None]:
-        """Take one row of each of some vehicles; return what ``StreamScorer.push`` would have.
+        """Append one row of some vehicles; return what ``StreamScorer.push`` would for each.
 
-        ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name.
-        Nobody's row is taken if one of them cannot be read. A row with values missing for too long
-        stops nobody else: all others are scored, then a :class:`~axonad.errors.StaleError` tells
-        which were refused and why, in ``refused``; its ``results`` are those of the others.
+        ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name. If
+        one of them cannot be read, none is appended. If rows are refused for missing values, all
+        others are scored before a :class:`~axonad.errors.StaleError` is raised: its ``refused``
+        maps the refused vehicles to the reasons, and its ``results`` are those of the others.
         """
         if not isinstance(rows, Mapping):
             kind = type(rows).__name__
             raise InputError(f"push takes a mapping from vehicles to their rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
         results: dict[Vehicle, StreamResult | None] = {}
-        held: dict[Vehicle, tuple[str, ...]] = {}
+        held: dict[Vehicle, Held] = {}
         refused: dict[Vehicle, str] = {}
         for vehicle, array in arrays.items():
             lane = self._lanes.get(vehicle)
             if lane is None:
-                lane = self._lanes[vehicle] = self._judge.new_lane()
+                lane = self._lanes[vehicle] = self._scorer.new_lane()
             try:
-                names = lane.take(array, hold_limit=self.hold_limit)
+                names = lane.push(array, hold_limit=self.hold_limit)
             except StaleError as error:
                 refused[vehicle] = str(error)
                 continue
@@ -101,24 +101,24 @@ class FleetScorer:
                 held[vehicle] = names
         if held:
             full = [self._lanes[vehicle] for vehicle in held]
-            results |= zip(held, self._judge.judge(full, list(held.values())), strict=True)
+            results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
         if refused:
             raise StaleError(_complaint(refused), results=results, refused=refused)
         return results
 
     def counts(self, vehicle: Vehicle) -> dict[str, int]:
-        """Return how many rows of a vehicle were taken, scored and refused, and values held."""
+        """Return a vehicle's number of rows, scores, held values and refused rows."""
         lane = self._lane(vehicle)
         return {name: getattr(lane, name) for name in ("rows", "scored", "held", "refused")}
 
     def reset(self, vehicle: Vehicle) -> None:
-        """Forget a vehicle's window and the values to hold, as after a gap; its counts stay."""
+        """Clear a vehicle's window and the values to hold, as after a gap; its counts stay."""
         self._lane(vehicle).reset()
 
     def remove(self, vehicle: Vehicle) -> None:
-        """Forget a vehicle altogether; if it comes back it begins anew."""
+        """Remove a vehicle; its next row would start a new stream."""
         lane = self._lane(vehicle)
-        self._judge.forget(lane)
+        self._scorer.remove(lane)
         del self._lanes[vehicle]
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -140,7 +140,7 @@ class FleetScorer:
             fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:
                 _check_vehicle(vehicle)
-                lane = fleet._lanes[vehicle] = fleet._judge.new_lane()
+                lane = fleet._lanes[vehicle] = fleet._scorer.new_lane()
                 lane.restore(state)
         return fleet
 

@@ -1,9 +1,9 @@
-"""One live stream: its last rows, what it misses, and counts.
+"""The state of one live stream: its last rows, its missing values, and counts.
 
-Missing values. A live row may lack a value (NaN, infinite, None, or a missing name). The channel's
-last value is held in its place for at most ``hold_limit`` rows in a row; then, or when there is no
-earlier value, the row is refused with :class:`~axonad.errors.StaleError`, the window empties and
-has to fill anew, so that no window ever spans a gap. Held values and refused rows are counted.
+A value is missing if it is NaN, infinite or None, or if its name is not in the row. The channel's
+last value replaces it in at most ``hold_limit`` consecutive rows. After that, or if there is no
+earlier value, the row is refused with :class:`~axonad.errors.StaleError` and the window is cleared,
+so that no window spans a gap. Held values and refused rows are counted.
 """
 
 from __future__ import annotations
@@ -16,22 +16,65 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import Names, channel_label
 from axonad.errors import StaleError
-from axonad.stream.buffer import RowBuffer
 from axonad.stream.rows import Row
+
+Held = tuple[str, ...]
+"""Names of the channels of a row whose missing value was held."""
+
+
+class RowBuffer:
+    """A ring buffer of the last ``size`` rows.
+
+    Each row is stored twice, ``size`` places apart, so that the window is always a contiguous view.
+    """
+
+    def __init__(self, size: int, channels: int) -> None:
+        self.total = 0  # rows ever appended
+        self._size = size
+        self._rows = np.zeros((2 * size, channels))
+        self._next = 0
+        self._count = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the buffer holds a whole window."""
+        return self._count == self._size
+
+    def append(self, row: Row) -> None:
+        """Append a row; in a full buffer it replaces the oldest."""
+        self._rows[self._next] = row
+        self._rows[self._next + self._size] = row
+        self._next = (self._next + 1) % self._size
+        self._count = min(self._count + 1, self._size)
+        self.total += 1
+
+    def extend(self, rows: Row) -> None:
+        """Append many rows, of which the last ``size`` are stored."""
+        for row in rows[-self._size :]:
+            self.append(row)
+
+    def rows(self) -> Row:
+        """Return a view of the rows, oldest first."""
+        end = self._next + self._size
+        return self._rows[end - self._count : end]
+
+    def clear(self) -> None:
+        """Remove all rows."""
+        self._next = self._count = 0
 
 
 class Lane:
-    """The state of one stream; ``take`` adds a row to its window."""
+    """The state of one stream; :meth:`push` appends a row to its window."""
 
     def __init__(self, names: Names, *, channels: int, window: int) -> None:
         self.rows = self.scored = self.held = self.refused = 0
         self.window = RowBuffer(window, channels)
         self._names = names
-        self._silent = np.zeros(channels, dtype=np.int64)
+        self._silent = np.zeros(channels, dtype=np.int64)  # consecutive rows without a value
         self._last: Row | None = None
 
-    def take(self, row: Row, *, hold_limit: int) -> tuple[str, ...]:
-        """Add a row, missing values held; return the names of the channels that were missing."""
+    def push(self, row: Row, *, hold_limit: int) -> Held:
+        """Append a row with missing values held; return the names of the channels held."""
         try:
             filled, held = self.fill(row, hold_limit=hold_limit)
         except StaleError:
@@ -40,10 +83,10 @@ class Lane:
         self.window.append(filled)
         return held
 
-    def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, tuple[str, ...]]:
-        """Return the row with missing values held, and the names of those channels."""
+    def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, Held]:
+        """Return the row with missing values held, and the names of the channels held."""
         finite = np.isfinite(row)
-        names: tuple[str, ...] = ()
+        names: Held = ()
         if finite.all():
             self._silent.fill(0)
         else:
@@ -63,14 +106,14 @@ class Lane:
 
     def fill_block(
         self, block: Row, *, hold_limit: int
-    ) -> tuple[Row, list[tuple[str, ...]], StaleError | None]:
-        """Fill rows one after another up to the first refused one."""
+    ) -> tuple[Row, list[Held], StaleError | None]:
+        """Fill rows up to the first that is refused; return them, the names held and the error."""
         if np.isfinite(block).all():
             self.rows += len(block)
             self._silent.fill(0)
             self._last = block[-1].copy()
             return block, [()] * len(block), None
-        filled, names = np.empty_like(block), list[tuple[str, ...]]()
+        filled, names = np.empty_like(block), list[Held]()
         for row in block:
             try:
                 filled[len(names)], held = self.fill(row, hold_limit=hold_limit)
@@ -80,7 +123,7 @@ class Lane:
         return filled, names, None
 
     def reset(self) -> None:
-        """Forget the window and the last values; the counts stay."""
+        """Clear the window and the last values; the counts stay."""
         self.window.clear()
         self._silent.fill(0)
         self._last = None
@@ -94,7 +137,7 @@ class Lane:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take back a state; one that does not fit raises KeyError, TypeError or ValueError."""
+        """Restore a state; raise KeyError, TypeError or ValueError if it does not fit."""
         counts = [int(count) for count in state["counts"]]
         self.rows, self.scored, self.held, self.refused = counts
         silent = np.array(state["silent"], dtype=np.int64)
@@ -109,7 +152,7 @@ class Lane:
         return self._names[channel] if self._names is not None else str(channel)
 
     def _refusal(self, missing: NDArray[np.bool_], hold_limit: int) -> str | None:
-        """Say why missing values cannot be held, or None if they can."""
+        """Return why missing values cannot be held, None if they can."""
         first = int(np.argmax(missing))
         if self._last is None:
             label = channel_label(first, self._names)

@@ -1,4 +1,4 @@
-"""Whatever a caller pushes → rows in channel order, missing values as NaN."""
+"""Converts pushed rows to arrays in channel order, with NaN for missing values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RowReader:
         self._names, self._channels = names, channels
 
     def read(self, row: Any) -> Row:
-        """Return one row as an array of its own."""
+        """Return one row as a new array."""
         if type(row) is np.ndarray and row.dtype == np.float64 and row.ndim == 1:
             array = row.copy()
         else:
@@ -42,7 +42,7 @@ class RowReader:
         return matched.astype(np.float64)
 
     def _parse(self, row: Any) -> Row:
-        if hasattr(row, "to_dict"):  # a row of a pandas frame knows its channels
+        if hasattr(row, "to_dict"):  # a row of a pandas frame carries its channel names
             row = row.to_dict() if self._names is not None else row.to_numpy()
         if isinstance(row, Mapping):
             values: Iterable[Any] = self._by_name(row)
@@ -64,7 +64,7 @@ class RowReader:
 
 
 def _number(value: Any) -> Any:
-    """Return a value of a live row, NaN where there is none; text is no number."""
+    """Return a value of a row, NaN if it is missing; raise TypeError for text."""
     if value is None or type(value).__name__ == "NAType":
         return np.nan
     if isinstance(value, str | bytes):

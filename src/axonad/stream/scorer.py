@@ -1,6 +1,6 @@
-"""Live scoring, written against the contract: it works with every causal detector.
+"""Scores of one live stream, with any causal detector.
 
-What becomes of missing values is said in :mod:`axonad.stream.lane`.
+The handling of missing values is described in :mod:`axonad.stream.lane`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ import numpy as np
 from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import StaleError
-from axonad.stream.judge import Judge, StreamResult
+from axonad.stream.lane import Held
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
+from axonad.stream.window_scorer import StreamResult, WindowScorer
 
 KIND = "axonad-stream"
 BLOCK = 2_048  # rows scored at a time by push_many
 
 
 class StreamScorer:
-    """Scores a live stream row by row, equal to batch scoring with ``align="end"``.
+    """Scores a live stream row by row, like batch scoring with ``align="end"``.
+
+    The tolerance is stated in :mod:`axonad.stream`.
 
     Parameters
     ----------
     detector
-        A fitted, causal detector. It is not changed, and many scorers may share it.
+        A fitted, causal detector. It is not modified, and many scorers may share it.
     hold_limit
-        How many rows in a row a missing value may be replaced by the channel's last one.
+        In how many consecutive rows a missing value is replaced by the channel's last one.
 
     See Also
     --------
@@ -38,50 +41,50 @@ class StreamScorer:
 
     def __init__(self, detector: Detector, *, hold_limit: int = 10) -> None:
         check_int("hold_limit", hold_limit, low=0)
-        self._judge = Judge(detector)
+        self._scorer = WindowScorer(detector)
         self.detector = detector
         self.hold_limit = hold_limit
         self._reader = RowReader(detector.channel_names, detector.n_features_in_)
-        self._lane = self._judge.new_lane()
+        self._lane = self._scorer.new_lane()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the channels, empty where the detector was fitted without."""
+        """Names of the channels, empty if the detector was fitted without names."""
         return self.detector.channel_names or ()
 
     @property
     def rows(self) -> int:
-        """How many rows were taken or refused."""
+        """Number of rows pushed, refused ones included."""
         return self._lane.rows
 
     @property
     def scored(self) -> int:
-        """How many scores were given."""
+        """Number of scores returned."""
         return self._lane.scored
 
     @property
     def held(self) -> int:
-        """How many missing values were replaced by the channel's last one."""
+        """Number of missing values replaced by the channel's last one."""
         return self._lane.held
 
     @property
     def refused(self) -> int:
-        """How many rows were refused."""
+        """Number of rows refused."""
         return self._lane.refused
 
     def push(self, row: Any) -> StreamResult | None:
-        """Take one row; return its score, or None until a window is full.
+        """Append one row; return its score, or None until the window is full.
 
         ``row`` is a sequence of values in channel order, or a mapping from channel names.
         """
-        held = self._lane.take(self._reader.read(row), hold_limit=self.hold_limit)
-        return self._judge.judge([self._lane], [held])[0] if self._lane.window.is_full else None
+        held = self._lane.push(self._reader.read(row), hold_limit=self.hold_limit)
+        return self._scorer.score([self._lane], [held])[0] if self._lane.window.is_full else None
 
     def push_many(self, rows: Any) -> list[StreamResult | None]:
-        """Take many rows at once; return what :meth:`push` would have, one entry per row.
+        """Append many rows at once; return what :meth:`push` would return for each.
 
-        A refused row raises :class:`~axonad.errors.StaleError` after all rows before it were
-        taken; the error's ``results`` and ``row`` say how far it came.
+        At the first refused row it raises :class:`~axonad.errors.StaleError`, whose ``results``
+        are those of the rows before and whose ``row`` is the index of the refused one.
         """
         matrix = self._reader.read_many(rows)
         results: list[StreamResult | None] = []
@@ -95,7 +98,7 @@ class StreamScorer:
         return results
 
     def reset(self) -> None:
-        """Forget the window and the values to hold, as after a gap; the counts stay."""
+        """Clear the window and the values to hold, as after a gap; the counts stay."""
         self._lane.reset()
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -115,22 +118,17 @@ class StreamScorer:
         return scorer
 
     def _score_block(
-        self, filled: Row, names: list[tuple[str, ...]], *, refused: bool
+        self, filled: Row, names: list[Held], *, refused: bool
     ) -> list[StreamResult | None]:
-        """Score rows that follow the window, then move the window on."""
-        lane, window = self._lane, self.detector.history
-        first = lane.rows - len(filled) - int(refused)
-        known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
-        if window == 1:
-            known = filled
+        """Return the results of rows that follow the window, then append them to it."""
+        lane, window, known = self._lane, self.detector.history, filled
+        if window > 1:
+            known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
         complete = max(0, len(known) - window + 1)
         results: list[StreamResult | None] = [None] * (len(filled) - complete)
         if complete:
-            scores, components = self.detector.score_ends(known)
-            for i in range(complete):
-                row = len(filled) - complete + i
-                results.append(
-                    self._judge.result(lane, first + row, scores, components, i, names[row])
-                )
+            scored, end = self.detector.score_ends(known), lane.rows - int(refused)
+            lanes, steps = [lane] * complete, range(end - complete, end)
+            results += self._scorer.results(scored, lanes, steps, names[-complete:])
         lane.window.extend(filled)
         return results

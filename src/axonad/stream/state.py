@@ -1,4 +1,4 @@
-"""The state of streams in a file: whose it is, how long values are held, and the rest."""
+"""Files with the state of streams: the detector's fingerprint, the hold limit and the lanes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_state(
     hold_limit: int,
     overwrite: bool,
 ) -> None:
-    """Write one JSON file."""
+    """Write a state to one JSON file."""
     document = {
         "kind": kind,
         "format": FORMAT,
@@ -39,7 +39,7 @@ def write_state(
 def reading_state(
     path: str | Path, *, kind: str, detector: Detector
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Hand over a file's document and hold limit; what the body cannot use is said to be damage."""
+    """Yield a file's document and hold limit; errors in the body report the file as damaged."""
     document = modelfile.read_document(path, kind=kind, newest=FORMAT)
     if document.get("detector") != detector.fingerprint:
         raise ModelFileError(f"{path} belongs to another detector than the one given")

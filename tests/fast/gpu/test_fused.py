@@ -1,7 +1,7 @@
-"""The kernels for graphics cards against torch's own.
+"""The Triton kernels against torch's own.
 
-Without a card, where the package triton is installed, they run interpreted:
-``TRITON_INTERPRET=1 pytest -m gpu tests/model/test_fused.py``.
+Without a GPU, where the package triton is installed, they run in its interpreter:
+``TRITON_INTERPRET=1 pytest -m gpu tests/fast/gpu/test_fused.py tests/fast/gpu/test_optimiser.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from axonad.axon import AxonAD
 from axonad.fast.gpu import fused
 from axonad.fast.gpu import stack as stacked
 from axonad.fast.gpu.layout import Layout
-from axonad.fast.gpu.optimiser import FusedUpdate, PlainUpdate
 from axonad.fast.gpu.scoring import GpuNet
 from axonad.fast.gpu.stack import Batch
 from axonad.model.net import AxonNet
@@ -71,7 +70,7 @@ def test_sum_and_layer_norm_and_their_gradients(models, period):
 
 
 @pytest.mark.gpu
-def test_a_stack_learns_the_same():
+def test_losses_and_gradients_of_a_stack_are_the_same():
     torch.manual_seed(3)
     nets = [AxonNet(NET).to(DEVICE) for _ in range(2)]
     layout = Layout(nets[0])
@@ -93,28 +92,7 @@ def test_a_stack_learns_the_same():
 
 
 @pytest.mark.gpu
-def test_the_update_is_that_of_torch():
-    torch.manual_seed(5)
-    start, encoder = torch.randn(2, 3000, device=DEVICE), torch.randn(2, 1000, device=DEVICE)
-    gradients = torch.randn(4, 2, 3000, device=DEVICE)
-    gradients[:, 0] *= 1e-3  # only the other one's is clipped
-    results = []
-    for kind in (PlainUpdate, FusedUpdate):
-        rows, target = start.clone().requires_grad_(), encoder.clone()
-        change = kind(rows, AxonAD()._train_config(), ema=0.9)
-        for gradient in gradients[:2]:
-            change(rows, target, gradient.clone())
-        before, rows, target = rows, rows.detach()[[1]].requires_grad_(), target[[1]]
-        change.keep(before, rows, [1])  # one model leaves, the other goes on
-        for gradient in gradients[2:, [1]]:
-            change(rows, target, gradient.clone())
-        results.append((rows.detach(), target))
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.gpu
-def test_scores_are_the_same():
+def test_outputs_of_scoring_are_the_same():
     torch.manual_seed(4)
     net = AxonNet(dataclasses.replace(NET, channels=5)).to(DEVICE).eval()
     x = torch.randn(9, NET.window, 5, device=DEVICE)
@@ -122,18 +100,18 @@ def test_scores_are_the_same():
         torch.testing.assert_close(one, other, **CLOSE)
 
 
-def test_what_cannot_be_compiled_is_left_to_torch(monkeypatch):
-    fused.compiles.cache_clear()
+def test_a_failed_compilation_warns(monkeypatch):
+    fused.can_compile.cache_clear()
     monkeypatch.delattr("axonad.fast.gpu.kernels", raising=False)
-    monkeypatch.setitem(sys.modules, "axonad.fast.gpu.kernels", None)  # as if Triton were not there
+    monkeypatch.setitem(sys.modules, "axonad.fast.gpu.kernels", None)  # as without Triton
     with pytest.warns(UserWarning, match="fused kernels could not be compiled .* use torch's"):
-        assert not fused.compiles(torch.device("cpu"))
-    fused.compiles.cache_clear()
+        assert not fused.can_compile(torch.device("cpu"))
+    fused.can_compile.cache_clear()
 
 
-def test_few_windows_or_long_ones_are_left_to_torch():
-    card, config = torch.device("cuda"), AxonAD()._net_config(19)
-    longer = dataclasses.replace(config, window=fused.LONGEST + 1)
-    assert not fused.can_fuse(config, card, windows=fused.WORTH - 1)
-    assert not fused.can_fuse(longer, card, windows=fused.WORTH)
-    assert not fused.can_fuse(config, torch.device("cpu"), windows=fused.WORTH)
+def test_few_or_long_windows_use_torch():
+    gpu, config = torch.device("cuda"), AxonAD().net_config(19)
+    longer = dataclasses.replace(config, window=fused.MAX_WINDOW + 1)
+    assert not fused.can_fuse(config, gpu, windows=fused.MIN_WINDOWS - 1)
+    assert not fused.can_fuse(longer, gpu, windows=fused.MIN_WINDOWS)
+    assert not fused.can_fuse(config, torch.device("cpu"), windows=fused.MIN_WINDOWS)

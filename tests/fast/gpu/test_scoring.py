@@ -39,7 +39,7 @@ def test_outputs_are_those_of_the_network(changes):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=name)
 
 
-def test_autocast_chooses_the_type_of_numbers():
+def test_autocast_sets_the_dtype():
     net, x = make()
     exact = GpuNet(net)(x)
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -1,9 +1,9 @@
-"""Fused kernels for graphics cards, in Triton: what torch needs many passes over memory for.
+"""Fused Triton kernels that save passes over GPU memory.
 
-Attention over short windows keeps a whole head of a window inside one program, forward and
-backward, and reads queries, keys and values where the product that makes them put them. A layer
-norm adds what stands before it, and its gradient comes out in one pass. Compiling takes seconds
-once on a machine; ``fused.py`` says when that pays, and torch's own kernels do the same otherwise.
+Attention over short windows holds one head of one window in one program, forward and backward, and
+reads q, k and v from the output of the product that computes them, without a copy. The layer norm
+includes the addition before it, and its gradient takes one pass. Compiling takes seconds, once per
+machine; ``fused.py`` decides when that pays, and otherwise torch's own kernels do the same.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,import-not-found,no-untyped-call"
@@ -14,9 +14,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-PASS = 16  # rows a program of the layer norm takes at a time
-BACK = 32  # and one of its gradient
-WEIGHTS = 1024  # that a program of the optimiser takes
+NORM_ROWS = 16  # rows per program of the layer norm
+NORM_BACK_ROWS = 32  # rows per program of its gradient
+WEIGHTS = 1024  # weights per program of the optimiser
 
 
 @triton.jit
@@ -30,7 +30,7 @@ def _weights(q, k, steps, scale, STEPS: tl.constexpr, PRECISION: tl.constexpr):
 
 @triton.jit
 def _head(steps, heads, size, STEPS: tl.constexpr, SIZE: tl.constexpr):
-    """Rows and columns of a program's head of a window, and which of both there are."""
+    """Rows and columns of this program's head and window, and the mask of valid ones."""
     window, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
     t, d = tl.arange(0, STEPS)[:, None], tl.arange(0, SIZE)[None, :]
     return window * steps + t, head * size + d, (t < steps) & (d < size)
@@ -38,7 +38,7 @@ def _head(steps, heads, size, STEPS: tl.constexpr, SIZE: tl.constexpr):
 
 @triton.jit
 def _read(at, inside, width):
-    """Queries, keys and values of a head."""
+    """Load q, k and v of a head."""
     q = tl.load(at, mask=inside, other=0.0)
     k = tl.load(at + width, mask=inside, other=0.0)
     return q, k, tl.load(at + 2 * width, mask=inside, other=0.0)
@@ -70,15 +70,15 @@ def _attend_back(
     q, k, v = _read(qkv + here, inside, width)
     g = tl.load(grad + row * width + column, mask=inside, other=0.0)
     p = _weights(q, k, steps, scale, STEPS, PRECISION)
-    kind = out.dtype.element_ty
+    dtype = out.dtype.element_ty
     dv = tl.dot(tl.trans(p).to(g.dtype), g, input_precision=PRECISION)
-    tl.store(out + here + 2 * width, dv.to(kind), mask=inside)
+    tl.store(out + here + 2 * width, dv.to(dtype), mask=inside)
     dp = tl.dot(g, tl.trans(v), input_precision=PRECISION)
     ds = (p * (dp - tl.sum(p * dp, 1)[:, None]) * scale).to(g.dtype)
     dq = tl.dot(ds, k, input_precision=PRECISION)
-    tl.store(out + here, dq.to(kind), mask=inside)
+    tl.store(out + here, dq.to(dtype), mask=inside)
     dk = tl.dot(tl.trans(ds), q, input_precision=PRECISION)
-    tl.store(out + here + width, dk.to(kind), mask=inside)
+    tl.store(out + here + width, dk.to(dtype), mask=inside)
 
 
 @triton.jit
@@ -86,7 +86,7 @@ def _add_norm(
     x, added, gain, bias, total, out, moments, rows, period, width, eps,
     ROWS: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
-    """Sum of x and ``added``, and the layer norm of it, of some rows of one model."""
+    """Add ``added``, which repeats, to some rows of one model, and normalise the sum."""
     model = tl.program_id(1).to(tl.int64)
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     d = tl.arange(0, WIDTH)
@@ -112,7 +112,7 @@ def _add_norm_back(
     total, grad_total, grad_out, gain, moments, out, sums, rows, width,
     ROWS: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of the sum of some rows, and their share of those of gain and bias."""
+    """The gradient of the sum for some rows, and their partial sums for gain and bias."""
     model, part = tl.program_id(1).to(tl.int64), tl.program_id(0)
     r = part * ROWS + tl.arange(0, ROWS)
     d = tl.arange(0, WIDTH)
@@ -138,7 +138,7 @@ def _adamw(
     rows, target, grad, norms, firsts, seconds, powers, size, encoder,
     lr, decay, beta1, beta2, eps, clip, ema, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Some weights of one model: gradient clipped, AdamW, and their moving average."""
+    """Clip the gradient of some weights of one model, make the AdamW step, move the target."""
     model, i = tl.program_id(1).to(tl.int64), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside, at = i < size, model * size + i
     g = tl.load(grad + at, mask=inside, other=0.0)
@@ -149,6 +149,7 @@ def _adamw(
     second = second * beta2 + g * g * (1 - beta2)
     tl.store(firsts + at, first, mask=inside)
     tl.store(seconds + at, second, mask=inside)
+    # bias correction
     rest1, rest2 = (1 - tl.load(powers)).to(tl.float32), (1 - tl.load(powers + 1)).to(tl.float32)
     value = tl.load(rows + at, mask=inside, other=0.0) * (1 - lr * decay)
     value -= lr / rest1 * first / (tl.sqrt(second) / tl.sqrt(rest2) + eps)
@@ -162,7 +163,10 @@ def adamw(
     rows: Tensor, target: Tensor, grad: Tensor, norms: Tensor, moments: Tensor, powers: Tensor, *,
     lr: float, decay: float, betas: tuple[float, float], eps: float, clip: float, ema: float,
 ) -> None:  # fmt: skip
-    """Step the weights (M, P) and their target (M, Q) in place; so the moments (2, M, P)."""
+    """Update weights (M, P), target encoders (M, Q) and moments (2, M, P) in place.
+
+    ``powers`` is beta ** t of both betas, for the bias correction.
+    """
     models, size = rows.shape
     _adamw[triton.cdiv(size, WEIGHTS), models](
         rows, target, grad, norms, *moments, powers, size, target.shape[1],
@@ -171,32 +175,32 @@ def adamw(
 
 
 def attention(qkv: Tensor, heads: int) -> Tensor:
-    """Return the context (..., T, D) of queries, keys and values side by side (..., T, 3 D)."""
+    """Return the attention context (..., T, D) of concatenated q, k and v (..., T, 3 D)."""
     *windows, steps, width = qkv.shape
     out = qkv.new_empty(*windows, steps, width // 3)
-    grid, sizes = _heads(qkv, heads)
-    _attend[grid](qkv, out, *sizes, **_fixed(qkv, heads))
+    grid, sizes = _launch_sizes(qkv, heads)
+    _attend[grid](qkv, out, *sizes, **_launch_options(qkv, heads))
     return out
 
 
 def attention_gradient(qkv: Tensor, grad: Tensor, heads: int) -> Tensor:
-    """Return the gradient of ``attention`` for qkv, from that of its result."""
+    """Return the gradient of ``attention`` with respect to ``qkv``."""
     out = torch.empty_like(qkv)
-    grid, sizes = _heads(qkv, heads)
-    _attend_back[grid](qkv, grad, out, *sizes, **_fixed(qkv, heads))
+    grid, sizes = _launch_sizes(qkv, heads)
+    _attend_back[grid](qkv, grad, out, *sizes, **_launch_options(qkv, heads))
     return out
 
 
 def add_norm(
     x: Tensor, added: Tensor, gain: Tensor, bias: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return x (M, R, D) plus ``added`` (M, P, D) again and again, its layer norm, its moments."""
+    """Return x (M, R, D) + ``added`` (M, P, D) repeated, its layer norm, and mean and 1 / σ."""
     models, rows, width = x.shape
     total, out = torch.empty_like(x), torch.empty_like(x)
     moments = torch.empty(models, rows, 2, device=x.device)
-    _add_norm[triton.cdiv(rows, PASS), models](
+    _add_norm[triton.cdiv(rows, NORM_ROWS), models](
         x, added, gain, bias, total, out, moments, rows, added.shape[1], width, eps,
-        ROWS=PASS, WIDTH=triton.next_power_of_2(width), num_warps=4,
+        ROWS=NORM_ROWS, WIDTH=triton.next_power_of_2(width), num_warps=4,
     )  # fmt: skip
     return total, out, moments
 
@@ -204,28 +208,28 @@ def add_norm(
 def add_norm_gradient(
     total: Tensor, grad_total: Tensor, grad_out: Tensor, gain: Tensor, moments: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of ``add_norm`` for the sum (M, R, D), for gain and bias (M, D)."""
+    """Return the gradients of ``add_norm`` for its sum (M, R, D), gain and bias (M, D)."""
     models, rows, width = total.shape
-    parts = triton.cdiv(rows, BACK)
+    parts = triton.cdiv(rows, NORM_BACK_ROWS)
     out, sums = torch.empty_like(total), total.new_empty(models, 2, parts, width)
     _add_norm_back[parts, models](
         total, grad_total, grad_out, gain, moments, out, sums, rows, width,
-        ROWS=BACK, WIDTH=triton.next_power_of_2(width), num_warps=4,
+        ROWS=NORM_BACK_ROWS, WIDTH=triton.next_power_of_2(width), num_warps=4,
     )  # fmt: skip
     for_gain, for_bias = sums.sum(2).unbind(1)
     return out, for_gain, for_bias
 
 
-def _heads(qkv: Tensor, heads: int) -> tuple[tuple[int], tuple[int, int, int, float]]:
-    """Return how many programs, and what each needs to know: steps, heads, their size, scale."""
+def _launch_sizes(qkv: Tensor, heads: int) -> tuple[tuple[int], tuple[int, int, int, float]]:
+    """Return the launch grid, and the arguments steps, heads, head size and scale."""
     steps, size = qkv.shape[-2], qkv.shape[-1] // 3 // heads
     return (qkv.numel() // (steps * qkv.shape[-1]) * heads,), (steps, heads, size, size**-0.5)
 
 
-def _fixed(qkv: Tensor, heads: int) -> dict[str, int | str]:
-    """Return the sizes of blocks and how exactly float32 is multiplied.
+def _launch_options(qkv: Tensor, heads: int) -> dict[str, int | str]:
+    """Return block sizes, number of warps and the precision of float32 products.
 
-    Where torch multiplies it in full, three products of shorter numbers come as close to it.
+    Where torch uses full float32, ``tf32x3`` is close to it: three TF32 products each.
     """
     size = qkv.shape[-1] // 3 // heads
     exact = torch.get_float32_matmul_precision() == "highest"

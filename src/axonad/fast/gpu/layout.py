@@ -1,7 +1,6 @@
-"""Where the weights of many models of one shape lie: each model a row of one matrix.
+"""The memory layout of a stack's weights: each model is a row of one matrix.
 
-So that clipping, optimiser and moving average are single operations. What a row holds comes from
-the networks' own weights by name.
+With it, clipping, optimiser step and moving average of all models are single operations.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from axonad.model.net import AxonNet
 
 Weights = Mapping[str, Tensor]
 
-ALIGN = 8  # numbers: a weight begins at a multiple of 16 bytes, as fast products like it
+ALIGN = 8  # elements: weights begin at multiples of 16 bytes also in bfloat16, for fast products
 ONLINE, PREDICTOR, LOSS = "online.", "predictor.", "log_variance"
 
 
 class Layout:
     """Where each weight lies in a row.
 
-    The query encoder comes first, as it does in its target; then what reconstructs, the predictor,
-    and the loss's own two.
+    The query encoder comes first, so that it lines up with the row of its target encoder; then the
+    rest of the reconstruction path, the predictor, and the two log variances of the loss.
     """
 
     def __init__(self, net: AxonNet) -> None:
@@ -39,13 +38,13 @@ class Layout:
         self.encoder_size = self._size(self._encoder)
         self.config = net.config
 
-    def _room(self, name: str) -> tuple[int, int]:
-        """Return how many numbers a weight has and how many stay unused behind it."""
+    def _extent(self, name: str) -> tuple[int, int]:
+        """Return the number of elements of a weight and of the padding after it."""
         size = math.prod(self._shapes[name])
         return size, -size % ALIGN
 
     def _size(self, names: Sequence[str]) -> int:
-        return sum(sum(self._room(name)) for name in names)
+        return sum(sum(self._extent(name)) for name in names)
 
     def pack(self, nets: Sequence[AxonNet]) -> tuple[Tensor, Tensor]:
         """Return the weights (M, P) and the target encoders (M, Q) of the networks."""
@@ -63,21 +62,23 @@ class Layout:
         parts = []
         for name in names:
             value = weights[name].detach()
-            value = value.transpose(0, 2) if value.dim() == 3 else value  # by tap, see _views
-            parts.append(pad(value.flatten(), (0, self._room(name)[1])))
+            value = (
+                value.transpose(0, 2) if value.dim() == 3 else value
+            )  # stored by tap, see _views
+            parts.append(pad(value.flatten(), (0, self._extent(name)[1])))
         return torch.cat(parts)
 
     def weights(self, rows: Tensor) -> dict[str, Tensor]:
-        """Return views of the rows by name, each (M, ...); of target rows, the encoder's alone."""
+        """Return views of the weights by name, each (M, ...), of full rows or of target rows."""
         if rows.shape[1] == self.encoder_size:
             return self._views(rows, self._encoder)
         main, predictor, loss = self.groups(rows)
         return main | predictor | loss
 
     def groups(self, rows: Tensor, queries: torch.dtype | None = None) -> list[dict[str, Tensor]]:
-        """Return what reconstructs, the predictor (as ``queries``) and the loss's own, by name.
+        """Return views by name: reconstruction, predictor (cast to ``queries``) and loss.
 
-        Apart, because splitting gives a gradient of zeros to every piece that had no use.
+        They are split apart because autograd fills the gradient of unused pieces with zeros.
         """
         main, predictor, loss = torch.split(
             rows, [self._size(group) for group in self._groups], dim=1
@@ -86,11 +87,9 @@ class Layout:
         return [self._views(*pair) for pair in zip(parts, self._groups, strict=True)]
 
     def _views(self, part: Tensor, names: Sequence[str]) -> dict[str, Tensor]:
-        """Return the weights in a part; a convolution lies tap by tap, as ``convolve`` wants it."""
-        sizes = [size for name in names for size in self._room(name)]
-        pieces = torch.split(part, sizes, dim=1)[
-            ::2
-        ]  # one split: its gradient is one concatenation
+        """Return views of the weights in a part; convolutions are stored tap by tap."""
+        sizes = [size for name in names for size in self._extent(name)]
+        pieces = torch.split(part, sizes, dim=1)[::2]  # one split has one torch.cat as gradient
         found = {}
         for name, piece in zip(names, pieces, strict=True):
             shape = self._shapes[name]
@@ -102,7 +101,7 @@ class Layout:
 
     @torch.no_grad()
     def unpack(self, row: Tensor, target: Tensor, net: AxonNet) -> None:
-        """Put one model's row and target row into a network."""
+        """Copy one model's row and target row into a network."""
         weights = self.weights(row[None])
         for name, parameter in net.named_parameters():
             if _is_trained(name):
@@ -113,5 +112,5 @@ class Layout:
 
 
 def _is_trained(name: str) -> bool:
-    """Whether a weight is one of those a gradient reaches; a fitted network no longer says so."""
+    """Whether a weight is trained; ``requires_grad`` is False on every weight after a fit."""
     return not name.startswith("target.")

@@ -1,4 +1,4 @@
-"""How exact numbers have to be while training on a graphics card."""
+"""Reduced precision (TF32, autocast) in training on a GPU."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from axonad.fast.gpu.stack import Precision
 
 
 @contextmanager
-def fast_products(device: torch.device) -> Iterator[None]:
-    """Let products on CUDA read their factors with 10 bits of mantissa (TF32) in the body.
+def allow_tf32(device: torch.device) -> Iterator[None]:
+    """Allow TF32 matrix products on CUDA within the context; sums stay in float32.
 
-    Sums stay in float32; convolutions run that way by torch's default anyway. A process that has
-    chosen a precision of its own (``torch.set_float32_matmul_precision``) keeps it. Autocast does
-    nothing in the body by itself: see ``step_precision``.
+    torch's convolutions use TF32 by default anyway. A precision that the caller has set with
+    ``torch.set_float32_matmul_precision`` is kept. Autocast is disabled within the context: see
+    :func:`step_precision`.
     """
     before = torch.get_float32_matmul_precision()
     with torch.autocast(device.type, enabled=False):
@@ -32,12 +32,12 @@ def fast_products(device: torch.device) -> Iterator[None]:
 
 
 def step_precision(weights: Tensor) -> Precision:
-    """Return what the parts of a training step compute with, for weights like these.
+    """Return the dtypes of the parts of a training step.
 
-    Inside ``torch.autocast("cuda", dtype=torch.bfloat16)`` attention and the queries compute in
-    that type, with half the memory traffic. What reconstructs does not: on smooth signals its error
-    is smaller than the steps between such numbers.
+    Inside ``torch.autocast("cuda", dtype=torch.bfloat16)``, attention and queries are computed in
+    bfloat16, with half the memory traffic. The rest of the reconstruction is not: on smooth signals
+    its error is below the resolution of bfloat16.
     """
-    kind = weights.device.type
-    short = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weights.dtype
-    return Precision(short, short)
+    device = weights.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weights.dtype
+    return Precision(dtype, dtype)

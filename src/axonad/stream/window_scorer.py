@@ -1,0 +1,109 @@
+"""Scores of the full windows of live streams.
+
+A detector with ``LiveWindows`` receives each row once and scores the windows of all streams in one
+pass; any other detector scores one window after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from axonad.detector import Detector
+from axonad.errors import ConfigError
+from axonad.live_windows import LiveWindows, Scored
+from axonad.stream.lane import Held, Lane
+
+
+@dataclass(frozen=True, slots=True)
+class StreamResult:
+    """The score of one live row."""
+
+    step: int
+    score: float
+    alarm: bool
+    components: dict[str, float] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+
+
+class WindowScorer:
+    """Scores the windows of lanes with one fitted, causal detector."""
+
+    def __init__(self, detector: Detector) -> None:
+        given: object = detector
+        if not isinstance(given, Detector):
+            hint = "; load a saved one with axonad.load(path)"
+            raise ConfigError(f"detector must be a fitted detector, got {given!r}{hint}")
+        detector.check_causal("run live")
+        self.detector = detector
+        self._live: LiveWindows | None = None
+        self._slots: dict[Lane, int] = {}
+        self._free: list[int] = []
+        self._loaded: dict[Lane, int] = {}  # number of rows of a lane that reached its slot
+
+    def new_lane(self) -> Lane:
+        """Return the state of a new stream."""
+        detector = self.detector
+        return Lane(
+            detector.channel_names, channels=detector.n_features_in_, window=detector.history
+        )
+
+    def score(self, lanes: Sequence[Lane], held: Sequence[Held]) -> list[StreamResult]:
+        """Return the result of the last row of each lane; their windows must be full."""
+        steps = [lane.rows - 1 for lane in lanes]
+        return self.results(self._score_windows(lanes), lanes, steps, held)
+
+    def results(
+        self, scored: Scored, lanes: Sequence[Lane], steps: Sequence[int], held: Sequence[Held]
+    ) -> list[StreamResult]:
+        """Return scores as results, one for each lane and step, and count them."""
+        scores, components = scored
+        results = []
+        for i, (lane, step, names) in enumerate(zip(lanes, steps, held, strict=True)):
+            lane.scored += 1
+            score = float(scores[i])
+            parts = {name: float(values[i]) for name, values in components.items()}
+            alarm = score > self.detector.threshold_
+            results.append(StreamResult(step, score, alarm, parts, names))
+        return results
+
+    def remove(self, lane: Lane) -> None:
+        """Free the lane's slot for another lane."""
+        self._loaded.pop(lane, None)
+        if lane in self._slots:
+            self._free.append(self._slots.pop(lane))
+
+    def _score_windows(self, lanes: Sequence[Lane]) -> Scored:
+        live = self.detector.live_windows(self._live)
+        if live is None:
+            return self._score_one_by_one(lanes)
+        if live is not self._live:  # first call, or the detector was refitted or moved
+            self._live = live
+            self._loaded.clear()
+        slots = [self._slot(lane) for lane in lanes]
+        appended = []
+        for lane, slot in zip(lanes, slots, strict=True):
+            loaded, total = self._loaded.get(lane), lane.window.total
+            if loaded is not None and total == loaded + 1:
+                appended.append((slot, lane.window.rows()[-1:]))
+            elif total != loaded:
+                live.load(slot, lane.window.rows())
+            self._loaded[lane] = total
+        if appended:
+            some, rows = zip(*appended, strict=True)
+            live.append(some, np.concatenate(rows))
+        return live.score(slots)
+
+    def _score_one_by_one(self, lanes: Sequence[Lane]) -> Scored:
+        parts = [self.detector.score_ends(lane.window.rows()) for lane in lanes]
+        names = parts[0][1]
+        scores = np.concatenate([scores for scores, _ in parts])
+        return scores, {name: np.concatenate([part[name] for _, part in parts]) for name in names}
+
+    def _slot(self, lane: Lane) -> int:
+        slot = self._slots.get(lane)
+        if slot is None:
+            slot = self._slots[lane] = self._free.pop() if self._free else len(self._slots)
+        return slot
