@@ -66,7 +66,7 @@ def export(detector: AxonAD) -> onnxruntime.InferenceSession:
 def difference(detector: AxonAD, session: onnxruntime.InferenceSession, X: np.ndarray) -> float:
     """Return the largest difference, relative to the score, or absolute where it is below 1."""
     views = np.lib.stride_tricks.sliding_window_view(X, detector.window, axis=0).swapaxes(1, 2)
-    expected = detector._score_ends(X)[0]
+    expected = detector.score_ends(X)[0]
     found = [session.run(["score"], {"window": view[None]})[0][0] for view in views]
     return float((np.abs(found - expected) / np.maximum(1, np.abs(expected))).max())
 
@@ -74,8 +74,8 @@ def difference(detector: AxonAD, session: onnxruntime.InferenceSession, X: np.nd
 def make_ways(
     detector: AxonAD, session: onnxruntime.InferenceSession, X: np.ndarray
 ) -> dict[str, Callable[[], object]]:
-    net = detector._net
-    x = torch.from_numpy(detector._scaler.apply(X))[None]
+    net = detector.net_
+    x = detector.scaled(X, torch.device("cpu"))[None]
 
     @torch.no_grad()
     def network() -> list[torch.Tensor]:
@@ -83,7 +83,7 @@ def make_ways(
         return [term(output, x, net.config) for term in TERMS.values()]
 
     return {
-        "detector": lambda: detector._score_ends(X),
+        "detector": lambda: detector.score_ends(X),
         "network": network,
         "onnx": lambda: session.run(["score"], {"window": X[None]}),
     }

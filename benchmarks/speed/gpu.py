@@ -28,6 +28,7 @@ from timing import timed
 from axonad import AxonAD, axon
 from axonad.bench.machine import commit, describe_device
 from axonad.data.telemetry import generate_telemetry
+from axonad.fast.choose import run_windows
 from axonad.fast.gpu import training
 from axonad.fast.gpu.feed import Member, TrainingWindows
 from axonad.fast.gpu.fused import MIN_WINDOWS
@@ -35,7 +36,7 @@ from axonad.fast.gpu.stack import Precision
 from axonad.metrics import evaluate
 from axonad.model.net import AxonNet
 from axonad.progress import Progress
-from axonad.score.terms import window_terms
+from axonad.score.terms import compute_terms
 from axonad.torch_runtime.seed import generator, seeded
 from axonad.train.loop import train
 
@@ -117,7 +118,7 @@ def naive_step_ms(steps: int = 30) -> float:
     return median(lambda: naive.train(net, series), 3) / steps * 1e3
 
 
-def training(rows: list[dict]) -> None:
+def time_training(rows: list[dict]) -> None:
     base = naive_step_ms()
     found = {("naive", 1): base}
     for kind, mode in MODES.items():
@@ -135,7 +136,7 @@ def scoring(rows: list[dict], windows: int = 200_000) -> None:
     quiet = Progress("", 1, show=False)
 
     def ours():
-        return window_terms(net, series, batch_size=256, progress=quiet).terms
+        return compute_terms(net, series, batch_size=256, progress=quiet, run=run_windows).terms
 
     def how_far(terms) -> str:
         pairs = zip(reference, ("d_rec", "d_q"), strict=True)
@@ -204,7 +205,7 @@ def main() -> None:
     begin, rows = time.perf_counter(), []
     print(f"{describe_device('cuda')}, torch {torch.__version__}\n")
     print("| what | how | value | naive / this | note |\n|---|---|---:|---:|---|")
-    for part in (training, scoring, lambda rows: fitting(rows, args.seeds)):
+    for part in (time_training, scoring, lambda rows: fitting(rows, args.seeds)):
         part(rows)
         if args.csv:
             write(args.csv, rows)

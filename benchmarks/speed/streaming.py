@@ -57,14 +57,14 @@ class Windows:
             return None
         window = np.array(self._rows)
         if not self._full:
-            return float(detector._score_ends(window)[0][0])
-        net = detector._net
+            return float(detector.score_ends(window)[0][0])
+        net = detector.net_
         with torch.inference_mode():
-            x = torch.from_numpy(detector._scaler.apply(window))[None].to(net.head.weight.device)
+            x = detector.scaled(window, net.head.weight.device)[None]
             output = net(x)
             terms = {name: term(output, x, net.config).cpu() for name, term in TERMS.items()}
         return float(
-            combine({n: detector._scales[n].apply(t.numpy()) for n, t in terms.items()})[0]
+            combine({n: detector.scales_[n].apply(t.numpy()) for n, t in terms.items()})[0]
         )
 
 

@@ -58,8 +58,8 @@ def fit_baselines(device: str, epochs: int, X: np.ndarray) -> tuple[dict, list[s
 
 def check(detector: AxonAD, X: np.ndarray, series: torch.Tensor) -> float:
     """Return the largest relative difference between our terms and the naive ones."""
-    ours = detector._terms(X).terms
-    pairs = zip(score(detector._net, series), ("d_rec", "d_q"), strict=True)
+    ours = detector.window_terms(X).terms
+    pairs = zip(score(detector.net_, series), ("d_rec", "d_q"), strict=True)
     return max(
         float(np.max(np.abs(ours[name] / naive.double().cpu().numpy() - 1)))
         for naive, name in pairs
@@ -85,11 +85,9 @@ def main() -> None:
         return AxonAD(epochs=1, validation=0.0, device=args.device, verbose=False)
 
     detector = ours().fit(learnt)
-    series, short = (
-        torch.from_numpy(detector._scaler.apply(part)).to(args.device) for part in (X, learnt)
-    )
-    twin = copy.deepcopy(detector._net)
-    trained = copy.deepcopy(detector._net).requires_grad_(True)
+    series, short = (detector.scaled(part, torch.device(args.device)) for part in (X, learnt))
+    twin = copy.deepcopy(detector.net_)
+    trained = copy.deepcopy(detector.net_).requires_grad_(True)
     trained.target.requires_grad_(False)
     baselines, missing = fit_baselines(args.device, 1, learnt)
 
@@ -102,7 +100,7 @@ def main() -> None:
         "naive": lambda: (train(trained, short), score(trained, short)),
     }
     stepping = {
-        "AxonAD": lambda: ours()._train(learnt, None),
+        "AxonAD": lambda: ours().train(learnt, None),
         "naive": lambda: train(trained, short),
     }
     for name, baseline in baselines.items():

@@ -27,7 +27,7 @@ from axonad.model.net import AxonNet
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
-from axonad.score.terms import TERMS, Term, WindowTerms, window_terms
+from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
@@ -123,7 +123,7 @@ class AxonAD(Detector):
 
     @property
     def history(self) -> int:
-        """Rows a score needs: one window."""
+        """Number of rows a score needs: one window."""
         return self.window
 
     @property
@@ -145,7 +145,7 @@ class AxonAD(Detector):
         self.net_ = net.eval().requires_grad_(False)
         train_rows = self.count_training_rows(len(X))
         # With causal scaling one pass serves the units and the scores of all training rows.
-        found = self._terms(X if self.is_causal else X[:train_rows], channels=True)
+        found = self.window_terms(X if self.is_causal else X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = RobustScale.fit(found.channels[:inside])
@@ -160,10 +160,9 @@ class AxonAD(Detector):
         with seeded(self.seed, device):
             scaler, net, series, held_out = self.prepare(X, names, device)
             steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
-            show = self.verbose if show is None else show
-            with Progress("fitting", steps, show=show) as progress:
+            with Progress("fitting", steps, show=self.verbose if show is None else show) as bar:
                 config = self.train_config()
-                history = train_net(net, series, held_out, config, progress, seed=self.seed)
+                history = train_net(net, series, held_out, config, bar, seed=self.seed)
         return scaler, net, history
 
     def prepare(
@@ -202,7 +201,7 @@ class AxonAD(Detector):
         return self._aligned(self._score_ends(X)[0])
 
     def _score_ends(self, X: Matrix) -> Scored:
-        terms = self._standardise(self._terms(X))
+        terms = self._standardise(self.window_terms(X))
         return combine(terms), terms
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
@@ -216,20 +215,21 @@ class AxonAD(Detector):
         return KeptWindows(net, self._scaler, self.scales_)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
-        found = self._terms(X, channels=blame)
+        found = self.window_terms(X, channels=blame)
         terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
         channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
         return combine(terms), terms, channels
 
     @torch.inference_mode(mode=False)  # the mode is thread-local, and passes run on several threads
-    def _terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
+    def window_terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
+        """Return the terms of every window, not standardised, and its errors by channel."""
         device = resolve_device(self.device)
         net = self.net_.to(device)
         windows = count_windows(len(X), self.window)
         show = self.verbose and windows > 10 * SCORE_BATCH
         with Progress("scoring", windows, show=show) as progress:
-            return window_terms(
-                net, _tensor(self._scaler, X, device), batch_size=SCORE_BATCH,
+            return compute_terms(
+                net, self.scaled(X, device), batch_size=SCORE_BATCH,
                 progress=progress, channels=channels, table=self._term_table(), run=run_windows,
             )  # fmt: skip
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
-from axonad.score.terms import query_mismatch, reconstruction_error, window_terms
+from axonad.score.terms import compute_terms, query_mismatch, reconstruction_error
 from tests.model import naive
 from tests.model.test_net import make_net, window
 
@@ -65,7 +65,7 @@ def test_batches_do_not_change_the_terms(batch_size):
     net = make_net()
     series = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32))
     quiet = Progress("x", 1, show=False)
-    found = window_terms(net, series, batch_size=batch_size, progress=quiet, channels=True)
+    found = compute_terms(net, series, batch_size=batch_size, progress=quiet, channels=True)
     whole = series.unfold(0, 20, 1).transpose(1, 2)
     with torch.no_grad():
         output = net(whole)

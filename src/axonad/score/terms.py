@@ -52,7 +52,7 @@ class WindowTerms(NamedTuple):
 
 
 @torch.no_grad()
-def window_terms(
+def compute_terms(
     net: AxonNet,
     series: Tensor,
     *,
