@@ -22,7 +22,7 @@ from torch.nn.functional import (
 )
 
 from axonad.model.net import AxonNet
-from axonad.train.mask import mask_plan, sample_mask
+from axonad.train.mask import draw_blocks, mask_blocks, mask_plan
 
 BATCH = 128
 
@@ -91,7 +91,8 @@ def train(net: AxonNet, series: Tensor, *, lr: float = 5e-4, weight_decay: float
     )
     order = torch.randperm(len(series) - config.window + 1, device=series.device)
     for _, x in batches(series, config.window, order):
-        mask = sample_mask(len(x), window=config.window, plan=plan, device=series.device)
+        starts = draw_blocks(len(x), window=config.window, plan=plan, device=series.device)
+        mask = mask_blocks(starts, config.window, plan.span)
         found, predicted, target = forward(net, x)
         mismatch = (distance(predicted, target) * mask).sum() / mask.sum()
         parts = torch.stack([mse_loss(found, x), mismatch])
