@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from axonad.detector import Detector
 from axonad.errors import AxonADError, ChannelError, InputError, NotFittedError
 from axonad.registry import load
-from axonad.stream import StreamScorer
+from axonad.stream import TOLERANCE, StreamScorer
 
 Make = Callable[[], Detector]
 
@@ -195,7 +195,7 @@ def causal_claim_holds(make: Make) -> None:
     before, after = (
         detector.score_ends(data)[0][: 150 - detector.history + 1] for data in (X, changed)
     )
-    close = np.allclose(before, after, rtol=1e-5, atol=1e-5)
+    close = np.allclose(before, after, rtol=TOLERANCE, atol=TOLERANCE)
     _require(close, "later rows changed the scores of a causal detector")
 
 
@@ -208,7 +208,7 @@ def stream_equals_batch(make: Make) -> None:
     expected = detector.score_ends(X)[0]
     scorer = StreamScorer(detector)
     live = [result.score for row in X if (result := scorer.push(row)) is not None]
-    close = np.allclose(live, expected, rtol=1e-5, atol=1e-5)
+    close = np.allclose(live, expected, rtol=TOLERANCE, atol=TOLERANCE)
     _require(close, "row by row the scores differ from those of the whole series")
 
 

@@ -12,4 +12,7 @@ from axonad.stream.fleet import FleetScorer
 from axonad.stream.scorer import StreamScorer
 from axonad.stream.window_scorer import StreamResult
 
-__all__ = ["FleetScorer", "StreamResult", "StreamScorer"]
+TOLERANCE = 1e-4
+"""How far scores may differ from those of the whole series, relative to max(1, |score|)."""
+
+__all__ = ["TOLERANCE", "FleetScorer", "StreamResult", "StreamScorer"]

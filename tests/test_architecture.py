@@ -1,0 +1,97 @@
+"""docs/architecture.md against the code: paths exist, the walks are short and true."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import axonad
+from axonad.cli import main
+from tests.conftest import ROOT, waves
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+SRC = Path(axonad.__file__).parent
+# Called on the way, without changing a number: named as left out on the page.
+SUPPORT = {
+    "atomic.py", "config.py", "errors.py", "modelfile.py", "parameters.py", "progress.py",
+    "registry.py", "explanation.py", "live_windows.py", "model/config.py",
+    "cli/main.py", "cli/options.py", "cli/output_files.py", "cli/terminal.py", "cli/score_table.py",
+    "data/readers/__init__.py", "data/readers/columns.py", "stream/chunks.py",
+    "fast/cpu/buffers.py", "fast/cpu/folding.py", "fast/cpu/predictor.py", "model/embedding.py",
+}  # fmt: skip
+
+
+def walk(number: int) -> list[str]:
+    """The file of each numbered line of a walk."""
+    section = PAGE.split(f"## Walk {number}:")[1].split("\n## ")[0]
+    return re.findall(r"^\d+\. `([a-z_0-9/]+\.py)`", section, flags=re.MULTILINE)
+
+
+def files_called(action) -> set[str]:
+    """Files of the package whose functions run during an action, imports excluded."""
+    found: set[str] = set()
+
+    def record(frame, event, argument):
+        code = frame.f_code
+        if event == "call" and code.co_flags & 2 and code.co_filename.startswith(f"{SRC}/"):
+            found.add(code.co_filename.removeprefix(f"{SRC}/"))
+
+    threading.setprofile(record)
+    sys.setprofile(record)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize(("number", "most"), [(1, 25), (2, 10), (3, 20)])
+def test_walks_are_short_and_their_files_exist(number, most):
+    files = walk(number)
+    assert 8 <= len(files) <= most
+    assert len(set(files)) == len(files)
+    assert all((SRC / file).is_file() for file in files)
+
+
+def test_every_path_named_on_the_page_exists():
+    for path in set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_0-9]+\.py)?)`", PAGE)):
+        assert (SRC / path).exists(), path
+
+
+def check_walk(number: int, called: set[str]) -> None:
+    assert set(walk(number)) <= called
+    others = {file for file in called - set(walk(number)) if not file.startswith("torch_runtime/")}
+    assert others <= SUPPORT
+
+
+def test_walk_1_is_the_way_of_a_csv_file(tmp_path):
+    header = "a,b,c\n"
+    rows = "\n".join(",".join(map(repr, row)) for row in waves(120).tolist())
+    (tmp_path / "normal.csv").write_text(header + rows + "\n")
+    sizes = ("epochs=1", "window=12", "d_model=8", "heads=2", "tail=3", "dilations=[1,2]")
+
+    def run(*words):
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in words])
+        assert not end.value.code
+
+    def fit_and_score():
+        options = [word for size in sizes for word in ("--set", size)]
+        normal, model = tmp_path / "normal.csv", tmp_path / "model"
+        run("fit", normal, "--out", model, "--detector", "AxonAD", *options)
+        run("score", model, normal, "--out", tmp_path / "scores.csv")
+
+    check_walk(1, files_called(fit_and_score))
+
+
+def test_walk_2_is_the_way_of_a_live_row(fitted):
+    scorer = axonad.StreamScorer(fitted)
+    X = waves(60, seed=2)
+    for row in X[:40]:
+        scorer.push(row.tolist())
+    check_walk(2, files_called(lambda: scorer.push(X[40].tolist())))
