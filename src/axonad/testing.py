@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.detector import Detector
-from axonad.errors import AxonADError, ChannelError, InputError, NotFittedError
+from axonad.errors import AxonADError, ChannelError, ConfigError, InputError, NotFittedError
 from axonad.registry import load
 from axonad.stream import TOLERANCE, StreamScorer
 
@@ -185,9 +185,10 @@ def number_types_agree(make: Make) -> None:
 
 
 def causal_claim_holds(make: Make) -> None:
-    """The scores of a causal detector do not depend on later rows."""
+    """The scores of a causal detector do not depend on later rows; others say why they do."""
     detector = make().fit(example())
     if not detector.is_causal:
+        _require(bool(detector.why_not_causal), "a detector that is not causal must say why")
         return
     X = example(rows=200, seed=1)
     changed = X.copy()
@@ -200,9 +201,11 @@ def causal_claim_holds(make: Make) -> None:
 
 
 def stream_equals_batch(make: Make) -> None:
-    """Scoring a causal detector row by row gives the scores of the whole series."""
+    """Row by row, a causal detector gives the scores of the whole series; others are refused."""
     detector = make().fit(example())
     if not detector.is_causal:
+        refused = "a detector that is not causal must not score streams"
+        _require_raises(ConfigError, lambda: StreamScorer(detector), refused)
         return
     X = example(rows=detector.history + 20, seed=1)
     expected = detector.score_ends(X)[0]
