@@ -58,7 +58,7 @@ unit: $(READY)
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n 2
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
-	OMP_NUM_THREADS=2 OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
+	OMP_NUM_THREADS=1 OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
 		$(BIN)/python -m pytest -n 2 -k "not million and not memory and not coordination" $(NUMERIC)
 
 test-slow: $(READY)  ## the tests marked slow
