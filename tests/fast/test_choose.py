@@ -5,7 +5,7 @@ import torch
 
 from axonad.fast.choose import FEW, run_windows
 from axonad.fast.cpu.batch import PASS
-from tests.model.test_net import make_net
+from tests.model.naive import make_net
 
 
 def run(net, series, batch_size):

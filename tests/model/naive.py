@@ -1,8 +1,12 @@
-"""Slow, obvious twins of the network's parts, in numpy loops and float64."""
+"""A small network, and slow, obvious twins of its parts in numpy loops and float64."""
 
 from __future__ import annotations
 
 import numpy as np
+import torch
+
+from axonad.model.config import NetConfig
+from axonad.model.net import AxonNet
 
 
 def weight(module, name="weight"):
@@ -85,3 +89,21 @@ def query_mismatch(x, net):
         for tau in range(first, config.window + 1):
             total += cosine_distance(predicted[tau - 1, part], target[tau - 1, part])
     return total / (config.heads * (config.window - first + 1))
+
+
+def make_net(seed=0, **changes) -> AxonNet:
+    settings = {
+        "channels": 3, "window": 20, "d_model": 8, "heads": 2, "horizon": 1, "tail": 5,
+        "ema": 0.9, "dropout": 0.1, "dilations": (1, 2, 4),
+    }  # fmt: skip
+    torch.manual_seed(seed)
+    net = AxonNet(NetConfig(**{**settings, **changes}))
+    with torch.no_grad():  # a target unlike the online encoder, so that mixing them up shows
+        for p in net.target.parameters():
+            p.add_(0.3 * torch.randn_like(p))
+    return net.eval()
+
+
+def window(net, seed=1, batch=2):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(batch, net.config.window, net.config.channels, generator=generator)

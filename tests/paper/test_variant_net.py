@@ -13,8 +13,8 @@ from axonad.model.net import AxonNet
 from axonad.paper.variant_net import PREDICTS, VariantConfig, VariantNet, mismatch
 from axonad.paper.variant_terms import VARIANT_TERMS, variant_terms
 from tests.model import naive
-from tests.model.test_net import make_net as make_standard
-from tests.model.test_net import window
+from tests.model.naive import make_net as make_standard
+from tests.model.naive import window
 
 MAPS = ("attention-from-queries", "attention-from-queries-and-keys")
 

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from axonad.errors import ConfigError
-from axonad.torch_runtime.training_params import (
-    check_by_type,
-    count_training_rows,
-    select_fields,
-)
+from axonad.torch_runtime.training_params import check_by_type, count_training_rows, select_fields
 
 
 @dataclass

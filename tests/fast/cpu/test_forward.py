@@ -10,7 +10,7 @@ import torch
 from axonad.fast.cpu.batch import seen_from
 from axonad.fast.cpu.buffers import Buffers
 from axonad.fast.cpu.forward import AT_ONCE, ForwardNet, attend
-from tests.model.test_net import make_net
+from tests.model.naive import make_net
 
 
 def make_series(net, windows=5, seed=1, dtype=torch.float32):

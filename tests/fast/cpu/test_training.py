@@ -6,7 +6,7 @@ import torch
 from axonad.fast.cpu.training import SHARE, block_gradients, forward_blocks
 from axonad.model.loss import WeightedLoss
 from axonad.torch_runtime.windows import gather_windows
-from tests.model.test_net import make_net, window
+from tests.model.naive import make_net, window
 
 
 def make(dropout):
