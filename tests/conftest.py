@@ -37,6 +37,16 @@ def small() -> dict:
     return dict(SMALL)
 
 
+@pytest.fixture
+def double():
+    """Double precision: rounding cannot hide a difference, nor a ReLU near 0 make one."""
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder with real series, or a skip where it is absent."""

@@ -78,7 +78,7 @@ def test_paper_statistics_come_from_the_train_part_scaled_by_itself(small):
     X = waves(300)
     X[240:] *= 30  # the held-out part would change both the scaling and the statistics
     detector = AxonAD.paper(**small).fit(X)
-    terms = detector._terms(X[:240]).terms
+    terms = detector.window_terms(X[:240]).terms
     for name, scale in detector.scales_.items():
         assert float(scale.median) == pytest.approx(np.median(terms[name]), rel=1e-5)
         low, high = np.quantile(terms[name], [0.25, 0.75])

@@ -15,14 +15,6 @@ from tests.train.test_loop import CPU, NET
 PLAN = mask_plan(window=16, horizon=1, mask_ratio=0.5, block_fraction=0.5)
 
 
-@pytest.fixture
-def double():
-    """Double precision: rounding cannot hide a difference, nor a ReLU near 0 make one."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
 @pytest.fixture(autouse=True)
 def _seeded():
     with seeded(0, CPU):
