@@ -1,10 +1,12 @@
-"""Slow, obvious twins of every metric: loops straight from the definitions, for small cases."""
+"""Small drawn cases, and slow, obvious twins of every metric: loops from the definitions."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
 
 
 def ranges(mask):
@@ -204,3 +206,17 @@ def vus_alarms(alarms, labels, window):
         f = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         rows.append((precision, recall, f))
     return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
+
+
+@st.composite
+def labelled(draw, largest=24):
+    """(scores, labels) of the same length, with events and normal steps, many ties."""
+    size = draw(st.integers(2, largest))
+    labels = draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
+    assume(0 < sum(labels) < size)
+    top = draw(st.sampled_from([1, 3, 50]))
+    scores = draw(st.lists(st.integers(0, top), min_size=size, max_size=size))
+    return [float(s) for s in scores], labels
+
+
+windows = st.integers(0, 14)

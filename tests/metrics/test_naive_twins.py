@@ -4,28 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from axonad.metrics import ALARM_METRICS, SCORE_METRICS, evaluate, evaluate_alarms, extend_labels
+from axonad.metrics import ALARM_METRICS, SCORE_METRICS, evaluate, evaluate_alarms
 
 from . import naive
+from .naive import labelled, windows
 
 RANKING = ("VUS-PR", "VUS-ROC", "AUC-PR", "AUC-ROC", "Standard-F1")
-
-
-@st.composite
-def labelled(draw, largest=24):
-    """(scores, labels) of the same length, with events and normal steps, many ties."""
-    size = draw(st.integers(2, largest))
-    labels = draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
-    assume(0 < sum(labels) < size)
-    top = draw(st.sampled_from([1, 3, 50]))
-    scores = draw(st.lists(st.integers(0, top), min_size=size, max_size=size))
-    return [float(s) for s in scores], labels
-
-
-windows = st.integers(0, 14)
 
 
 @settings(max_examples=60, deadline=None)
@@ -68,20 +55,6 @@ def test_alarms_equal_the_naive_twins(case, window):
     }
     assert set(ours) == set(ALARM_METRICS)
     assert dict(ours) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
-@settings(max_examples=100, deadline=None)
-@given(labelled(), windows)
-def test_extended_labels_equal_the_naive_twin(case, window):
-    labels = case[1]
-    assert extend_labels(labels, window) == pytest.approx(naive.extend_labels(labels, window))
-
-
-@settings(max_examples=100, deadline=None)
-@given(labelled(largest=60), st.integers(0, 40))
-def test_more_window_never_lowers_the_extended_label(case, window):
-    labels = case[1]
-    assert (extend_labels(labels, window + 1) >= extend_labels(labels, window)).all()
 
 
 @settings(max_examples=60, deadline=None)
