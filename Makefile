@@ -5,8 +5,8 @@ READY := .venv/.ready
 THREADS ?= 1
 # Tests that compare floating-point results of two computations; run a second time as on another CPU.
 NUMERIC := tests/fast tests/metrics tests/model tests/onnx tests/report tests/score tests/stream \
-	tests/torch_runtime tests/train tests/test_axon.py tests/test_detector.py tests/test_parity.py \
-	tests/test_saved_models.py
+	tests/torch_runtime tests/train tests/test_axon.py tests/test_detector.py \
+	tests/test_live_windows.py tests/test_parity.py tests/test_saved_models.py
 
 # pip with its progress; of its messages only warnings about package locations that this machine is
 # configured to search but cannot are left out.
