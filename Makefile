@@ -3,10 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 THREADS ?= 1
-# Tests that compare floating-point results of two computations; run a second time as on another CPU.
-NUMERIC := tests/fast tests/metrics tests/model tests/onnx tests/report tests/score tests/stream \
-	tests/torch_runtime tests/train tests/test_axon.py tests/test_detector.py tests/test_parity.py \
-	tests/test_saved_models.py
+# Tests that compare floating-point results of two computations; run again as on another CPU.
+NUMERIC := tests/fast/cpu tests/fast/test_choose.py tests/metrics tests/onnx tests/score \
+	tests/stream tests/train tests/test_parity.py tests/test_saved_models.py
 
 # pip with its progress; of its messages only warnings about package locations that this machine is
 # configured to search but cannot are left out.
@@ -59,7 +58,7 @@ unit: $(READY)
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
 	OMP_NUM_THREADS=1 OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
-		$(BIN)/python -m pytest -n 2 -k "not million and not memory and not coordination" $(NUMERIC)
+		$(BIN)/python -m pytest -n 2 $(NUMERIC)
 
 test-slow: $(READY)  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow

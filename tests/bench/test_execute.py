@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from axonad.bench.execute import Setting, execute
 from axonad.bench.job import Protocol
 from axonad.bench.sources import SeriesRef, load
-from axonad.detector import Detector
 from axonad.metrics import evaluate
 from tests.bench.jobs import make_job, steady, write_series
 
@@ -54,17 +52,6 @@ def test_running_out_of_memory_is_called_that(monkeypatch):
 
     monkeypatch.setattr("axonad.axon.AxonAD.fit", hungry)
     assert execute(make_job()).status == "memory"
-
-
-def test_trained_on_the_series_means_on_what_is_scored(monkeypatch):
-    seen = []
-    fit = Detector.fit
-    monkeypatch.setattr(
-        "axonad.detector.Detector.fit", lambda self, X: (seen.append(X.copy()), fit(self, X))[1]
-    )
-    job = make_job(trained_on="series")
-    assert execute(job).trained_on == "series"
-    assert np.array_equal(seen[0], load(job.series).values[1000:])
 
 
 def test_saved_scores_are_evaluated_again_without_a_fit(tmp_path, monkeypatch):

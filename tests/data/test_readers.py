@@ -51,7 +51,6 @@ def write(tmp_path, text, name="x.csv"):
         (lambda p: axonad.read(p / "none.csv"), FileError, "does not exist"),
         (axonad.read, FileError, "is a folder"),
         (refused("a", "x.xlsx"), UnknownNameError, "no reader for 'x.xlsx'"),
-        (refused("a", "x.parquet"), FileError, "read as Parquet"),
         (refused(b"ab", "x.csv.gz"), FileError, "read as CSV"),
         (refused("a,b\n1,2\n", time="tim"), ChannelError, "no column 'tim'"),
         (refused("a,b\n1,2\n", ignore=["c"]), ChannelError, "no column 'c'"),

@@ -34,19 +34,3 @@ def test_every_window_comes_once_and_right(windows, batch_size):
     with torch.no_grad():
         expected = net(series.unfold(0, net.config.window, 1).mT).reconstruction
     torch.testing.assert_close(run(net, series, batch_size), expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("rows", [45, 200])
-def test_the_same_bits_however_many_threads(rows):
-    net = make_net()
-    series = torch.randn(rows, 3)
-    before = torch.get_num_threads()
-    try:
-        found = []
-        for threads in (1, 2, 2):
-            torch.set_num_threads(threads)
-            found.append(run(net, series, 32))
-    finally:
-        torch.set_num_threads(before)
-    assert torch.equal(found[0], found[1])
-    assert torch.equal(found[1], found[2])

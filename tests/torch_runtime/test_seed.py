@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from axonad import AxonAD
+from axonad.stream import TOLERANCE
 from axonad.torch_runtime.seed import seeded
 from tests.conftest import waves
 
@@ -50,5 +51,5 @@ def test_threads_fit_as_one_would(small):
     expected = AxonAD(**small).fit(X).decision_function(Y)
     with ThreadPoolExecutor(3) as pool:
         fits = list(pool.map(lambda _: AxonAD(**small).fit(X).decision_function(Y), range(3)))
-    for scores in fits:
-        np.testing.assert_array_equal(scores, expected)
+    for scores in fits:  # they share torch's thread count, which decides how sums are split
+        np.testing.assert_allclose(scores, expected, rtol=TOLERANCE, atol=TOLERANCE)

@@ -100,13 +100,6 @@ def test_a_detector_that_failed_everywhere_does_not_block_the_rest(run, tmp_path
     assert (tmp_path / "t" / "ranks.png").exists()
 
 
-def test_names_with_a_comma_can_be_chosen(run, tmp_path):
-    make_results(tmp_path / "a", {"PCA, window 5": [0.2, 0.4], "LOF": [0.1, 0.3]})
-    code, out, _ = run("bench", "table", "a", "-d", "PCA, window 5")
-    assert code == 0
-    assert "LOF" not in out
-
-
 @pytest.mark.parametrize("where", ["nowhere", "."])
 def test_a_folder_without_rows(run, where):
     assert_one_red_line(

@@ -62,17 +62,6 @@ def test_the_size_of_the_paper():
     agree(*both(net, make_series(net)))
 
 
-def test_any_part_of_the_windows_alone():
-    net = make_net()
-    series = make_series(net, windows=9)
-    forward, buffers = ForwardNet(net), Buffers(series)
-    rows = forward.rows(series)
-    whole = forward(seen_from(forward, rows, 0, 9), Buffers(series))
-    for first, count in ((0, 4), (4, 4), (8, 1)):
-        part = forward(seen_from(forward, rows, first, count), buffers)
-        agree(part, type(part)(*(output[first : first + count] for output in whole)))
-
-
 def test_rows_that_all_but_cancel_the_position():
     """σ near zero: what is left of two large sums must not be their rounding."""
     net = make_net(channels=8, d_model=8, heads=2)

@@ -1,4 +1,4 @@
-"""The fused optimiser step against torch's; without a GPU, see ``test_fused.py``."""
+"""The fused optimiser step against torch's; without a GPU, see ``test_kernels.py``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from axonad.fast.gpu.optimiser import FusedUpdate, PlainUpdate
-from tests.fast.gpu.test_fused import DEVICE
+from tests.fast.gpu.test_kernels import DEVICE
 from tests.train.test_loop import config
 
 
