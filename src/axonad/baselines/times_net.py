@@ -99,7 +99,7 @@ class TimesBlock(nn.Module):
         return strips.unfold(images).reshape(*period.shape, *x.shape[1:])
 
     def _one_by_one(self, x: Tensor, period: Tensor) -> Tensor:
-        """Return the same, period by period: less work, but the host waits for the periods."""
+        """Return the same, period by period: less work, but it copies the periods to the host."""
         first, second = self._kernels()
         out = x.new_zeros(*period.shape, *x.shape[1:])
         for length in torch.unique(period).tolist():

@@ -17,7 +17,7 @@ from axonad.errors import FileError
 class Setting:
     """Where jobs run and within which limits; nothing here changes a score."""
 
-    device: str | None = None  # of detectors with such a parameter; None keeps each detector's own
+    device: str | None = None  # for detectors with this parameter; None: the default of each
     scores: str | None = None  # folder in which scores are saved, and looked for before fitting
     time_limit: float | None = None  # seconds per job
     memory_limit: float | None = None  # MiB per job

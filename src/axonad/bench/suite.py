@@ -229,7 +229,7 @@ def _check(suite: Suite) -> None:
             if (entrant.title, protocol) in taken and protocol in names:
                 raise ConfigError(
                     f"two detectors are called {entrant.title!r} under {protocol}; "
-                    "give each setting a label of its own"
+                    "give each of them a different label"
                 )
             taken.add((entrant.title, protocol))
 
@@ -239,7 +239,7 @@ def check_plain(name: str, text: object) -> None:
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise ConfigError(f"{name} must be a line of text, got {text!r}")
     if name == "name" and ("/" in text or "\\" in text or text.startswith(".")):
-        raise ConfigError(f"name must not hold a path, got {text!r}")
+        raise ConfigError(f"name must not contain a path, got {text!r}")
 
 
 def _with_path(
@@ -248,7 +248,7 @@ def _with_path(
     """Return the ``[data]`` table with the path at which its files were found."""
     if table.get("source") != "files":
         if given is not None:
-            raise ConfigError(f"suite {suite} makes its own series; leave out --data")
+            raise ConfigError(f"suite {suite} generates its series; leave out --data")
         return table
     if given is not None:
         return table | {"path": str(given)}
@@ -261,7 +261,7 @@ def _with_path(
             if (folder / named).exists():
                 return table | {"path": str(folder / named)}
     raise FileError(
-        f"suite {suite} needs {' or '.join(names)}, which is not here; pass --data FOLDER_OR_ZIP "
+        f"suite {suite} needs {' or '.join(names)}, which was not found; pass --data FOLDER_OR_ZIP "
         "or set AXONAD_DATA to the folder that contains it"
     )
 

@@ -149,7 +149,7 @@ def bend(course: Array, before: Array, after: Array) -> Array:
 class Planter:
     """Plants faults into ``values``, a copy of the ``clean`` drive, and lists them in ``events``.
 
-    ``pool`` is another drive of the same car, a source of foreign segments.
+    ``pool`` is another drive of the same car, which supplies segments for correlation breaks.
     """
 
     def __init__(self, clean: Array, pool: Array, train_end: int, rng: np.random.Generator) -> None:

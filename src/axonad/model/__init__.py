@@ -1,4 +1,4 @@
-"""The network of the paper, as torch modules. One legend of symbols for all of it.
+"""The network of the paper, as torch modules, and the symbols that all of them use.
 
 =======  ==========================================================================================
 symbol   meaning (default)

@@ -6,7 +6,7 @@
 ``queries``                        q̂ with q*, the paper's model
 ``keys``, ``values``               k̂ or v̂ of a second predictor with those of the moving average
 ``hidden``                         the predictor's whole output with H* = LN1*(h*)
-``attention-from-queries``         the map of q̂ on the keys with the map attention itself has
+``attention-from-queries``         the attention map of q̂ with that of the network's own queries
 ``attention-from-queries-and-keys``  the same, the keys predicted too, by a second predictor
 =================================  =================================================================
 
@@ -128,9 +128,7 @@ class VariantNet(AxonNet):
                 target = self.slow(self.target.encoder(x[:, steps])[1])
             return self.second(history, last), split_heads(target, heads)
         found = self.predictor(history, last)
-        if (
-            self.variant.predicts == "hidden"
-        ):  # one vector of the full width instead of one per head
+        if self.variant.predicts == "hidden":  # one vector of full width, not one per head
             with torch.no_grad():
                 target = self.target.encoder(x[:, steps])[1]
             return found.transpose(1, 2).flatten(2)[:, None], target[:, None]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-_LOCK = threading.RLock()  # torch's RNGs belong to the process: one seeded body at a time
+_LOCK = threading.RLock()  # torch's RNGs belong to the process: one seeded block at a time
 
 
 @contextmanager
@@ -25,8 +25,8 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def generator(seed: int, device: torch.device) -> torch.Generator:
-    """Return a generator of its own that continues from the current RNG state."""
-    if device.type != "cpu":  # nothing was drawn here yet: weights are drawn on the CPU
+    """Return a new generator; on a CPU it continues from the current RNG state."""
+    if device.type != "cpu":  # nothing was drawn on it yet: weights are drawn on the CPU
         return torch.Generator(device).manual_seed(seed)
     own = torch.Generator()
     own.set_state(torch.get_rng_state())
