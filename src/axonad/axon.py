@@ -65,13 +65,11 @@ class AxonAD(Detector):
     ema
         Momentum of the target encoder's moving average.
     mask_ratio, block_fraction
-        Share of the later half of a window that is predicted in training, and the length of one
-        block as a share of that half.
+        Share of a window's later half to predict in training; share of it in one block.
     dropout, dilations
         Dropout rate and dilations of the predictor's convolutions.
     lr, weight_decay, batch_size, epochs, patience
-        Settings of AdamW and of the training loop; training ends after ``patience`` epochs without
-        improvement.
+        Settings of AdamW; training ends after ``patience`` epochs without improvement.
     validation
         Share of the training series, at its end, held out for early stopping.
     restore_best
@@ -142,10 +140,7 @@ class AxonAD(Detector):
         return self.finish_fit(X, self.train(X, names))
 
     def finish_fit(self, X: Matrix, trained: Trained) -> NDArray[np.float64] | None:
-        """Store a trained network and the training statistics of its terms; return the scores.
-
-        The result is None if the scaling is not causal.
-        """
+        """Store the network and statistics of its terms; return training scores, None if parity."""
         self._scaler, net, self.training_ = trained
         self.net_ = net.eval().requires_grad_(False)
         train_rows = self.count_training_rows(len(X))

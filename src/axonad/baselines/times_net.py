@@ -138,7 +138,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the reconstruction; channels are standardised on the way in, restored after."""
+        """Return the reconstruction; channels are standardised first and restored at the end."""
         mean = x.mean(1, keepdim=True)
         std = (x.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
         tokens = self.norm(self.block(self.embedding((x - mean) / std)))

@@ -27,8 +27,8 @@ from axonad.torch_runtime.training_params import select_fields
 class AxonADVariant(AxonAD):
     """AxonAD with another prediction target, training objective or score; by default AxonAD.
 
-    Variants are trained and scored by the plain network, without the engines of ``fast/``. One
-    that differs in ``scores`` alone is trained like AxonAD and has the same weights.
+    Variants are trained and scored by the plain network, without ``fast/``. One that differs in
+    ``scores`` alone is trained like AxonAD and has the same weights.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ added instead of multiplied. Predictor and target compute the scored steps only.
 maps are multiplied out beforehand, in double precision.
 
 Two callers feed it: ``batch.py`` with the windows of one series, which overlap, and ``live.py``
-with the windows of many streams, which do not. Both hand over :class:`Seen`.
+with the windows of many streams, which do not. Both pass :class:`Seen`.
 """
 
 from __future__ import annotations
