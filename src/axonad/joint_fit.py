@@ -118,9 +118,7 @@ class _Job:
 
     def _copy(self, net: AxonNet) -> AxonNet:
         """Return a network for this detector with the weights of another."""
-        with seeded(
-            self.detector.seed, self.device
-        ):  # drawn weights are overwritten; the RNG state stays as it was
+        with seeded(self.detector.seed, self.device):  # the drawn weights are overwritten
             own = self.detector.make_net(self.values.shape[1]).to(self.device)
         own.load_state_dict(net.state_dict())
         return own

@@ -85,7 +85,7 @@ class VariantNet(AxonNet):
             self.log_temperature = nn.Parameter(torch.zeros(1))
 
     def forward(self, x: Tensor, last: int | None = None) -> Output:
-        """Return reconstruction and, of all or the ``last`` steps, what is compared."""
+        """Return the reconstruction, and prediction and target of all or the ``last`` steps."""
         h, H, q = self.online(x)
         history = H.detach() if self.variant.detached else H
         predicted, target = self._compared(x, H.detach(), q.detach(), history, last)

@@ -1,4 +1,4 @@
-"""``axonad paper diagnostics``: measure what AxonAD does inside, on every series of a suite."""
+"""``axonad paper diagnostics``: measure attention queries and score parts on every series."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ SAID = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
 
 
 def ablation_table(rows: Iterable[Row]) -> Table:
-    """Return the paper's Table 3 with our lines under each of its own.
+    """Return the paper's Table 3 with our lines under each line of the paper.
 
     The difference to base is the mean VUS-PR difference on the series that both have.
     """
     rows = list(rows)
     if len({row.protocol for row in rows}) > 1:
-        raise InputError("an ablation table is of one protocol; choose parity or causal")
+        raise InputError("the rows mix protocols; choose parity or causal (--protocol)")
     grids = {name: collect(rows, metric=name) for name in PAPER_METRICS}
     columns = {name: {s.name: s for s in summarise_grid(grid)} for name, grid in grids.items()}
     ours = {label: _our_cells(columns, grids["VUS-PR"], label) for label in columns["VUS-PR"]}
