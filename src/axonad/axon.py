@@ -20,7 +20,7 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.fast.choose import run_windows, train_net
-from axonad.fast.cpu.live import KeptWindows, LiveNet
+from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
@@ -210,9 +210,9 @@ class AxonAD(Detector):
         if source != (self.net_, self.device):
             net = LiveNet(self.net_, resolve_device(self.device))
             self._live_net = (self.net_, self.device), net
-        if isinstance(before, KeptWindows) and before.net is net:
+        if isinstance(before, CachedWindows) and before.net is net:
             return before
-        return KeptWindows(net, self._scaler, self.scales_)
+        return CachedWindows(net, self._scaler, self.scales_)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self.window_terms(X, channels=blame)

@@ -33,7 +33,7 @@ def execute(job: Job, setting: Setting | None = None, *, series: LoadedSeries | 
         series = series or sources.load(job.series)
         found, note = _detection(job, series, setting)
         return evaluate_detection(job, series, found, note=note)
-    except Exception as error:  # whatever a detector or a file raises is this job's result
+    except Exception as error:  # any exception of a detector or a file becomes a failure row
         return error_row(job, error)
 
 

@@ -33,7 +33,7 @@ TOLERANCES = np.array([sensor.tolerance for sensor in SENSORS])
 MATERIAL_SHARE = 0.6  # share of steps that have to exceed the tolerance, in every channel
 ATTEMPTS = 300  # positions and channels tried for one event
 SETS_PER_START = 6  # sets of channels tried at one position before the next
-GAP = 150  # least normal steps between two events: a window of 100 contains only one of them
+GAP = 150  # minimum of normal steps between events: a window of 100 contains only one event
 EDGE = 5  # steps compared on both sides of a seam between two segments
 
 

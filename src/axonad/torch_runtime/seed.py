@@ -14,7 +14,7 @@ _LOCK = threading.RLock()  # torch's RNGs belong to the process: one seeded bloc
 @contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Run the body with torch's RNGs seeded, then restore their states."""
-    with _LOCK, _kept(device):
+    with _LOCK, _restored(device):
         torch.default_generator.manual_seed(seed)
         if device.type == "cuda":
             with torch.cuda.device(device):
@@ -34,8 +34,8 @@ def generator(seed: int, device: torch.device) -> torch.Generator:
 
 
 @contextmanager
-def _kept(device: torch.device) -> Iterator[None]:
-    """Restore the RNG states at the end."""
+def _restored(device: torch.device) -> Iterator[None]:
+    """Restore torch's RNG states at the end."""
     cuda = [device] if device.type == "cuda" else []
     mps = torch.mps.get_rng_state() if device.type == "mps" else None
     with torch.random.fork_rng(devices=cuda):

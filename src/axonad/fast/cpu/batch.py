@@ -16,7 +16,7 @@ from axonad.fast.cpu.forward import ForwardNet, Rows, Seen
 from axonad.model.net import AxonNet, Consume
 from axonad.torch_runtime.threads import one_thread, share_out
 
-PASS = 32  # windows in one forward pass: what they need fits into a core's cache
+PASS = 32  # windows per forward pass: their activations fit into a core's cache
 
 
 def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:

@@ -125,7 +125,7 @@ class Heads:
             for part in (folded.rows, folded.steps)
         )
         self._steps = steps[:, None]
-        # A constant added to every key cancels in the softmax; one added to every value passes it.
+        # A constant on all keys cancels in the softmax; one on all values adds to the context.
         self._query = folded.constant[:width].view(heads, 1, 1, -1).to(like)
         self.value = folded.constant[-width:]
 

@@ -24,7 +24,7 @@ from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS
 from axonad.torch_runtime.threads import one_thread, share_out
 
-CPU_BATCH = 8  # windows in one pass: what they need must fit into the cache
+CPU_BATCH = 8  # windows per forward pass: their activations must fit into the cache
 GPU_BATCH = 256
 
 
@@ -100,8 +100,8 @@ class LivePass:
         torch.addcmul(self._net.eps, out, out, value=1 / h.shape[-1], out=out).rsqrt_()
 
 
-class KeptWindows:
-    """The windows of live streams, each in a slot, and their scores."""
+class CachedWindows:
+    """The last rows of live streams, each in a slot, in ring buffers; scores their windows."""
 
     def __init__(self, net: LiveNet, scaler: Scaler, scales: Mapping[str, RobustScale]) -> None:
         self.net = net

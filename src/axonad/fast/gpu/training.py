@@ -31,7 +31,7 @@ Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 # Memory of one model, rounded up:
 ACTIVATION_FLOATS = 32  # per window, step and column: activations saved for the backward pass
 WEIGHT_FLOATS = 200  # times d_model²: weights, gradients, moments, target encoder, best copy
-MEMORY_SHARE = 0.5  # of a GPU's free memory that a stack may use
+MEMORY_SHARE = 0.5  # share of a GPU's free memory that a stack may use
 CPU_FLOATS = 2**20  # of one activation on a CPU; larger stacks are slower than separate fits
 MAX_WINDOWS = 65_535  # in one launch of CUDA's attention kernel
 

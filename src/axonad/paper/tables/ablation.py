@@ -51,7 +51,7 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "Predict hidden state": Meaning(run="predict-hidden-alone", text="predict-hidden"),
 }
-SAID = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
+LINE_LABELS = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
 
 
 def ablation_table(rows: Iterable[Row]) -> Table:
@@ -73,7 +73,7 @@ def ablation_table(rows: Iterable[Row]) -> Table:
         lines.append((variant, "paper", *cells, difference, PAPER_SERIES, None))
         for kind, label in MEANINGS[variant]._asdict().items():
             if label in ours:
-                lines.append((variant, f"{SAID[kind]}: {label}", *ours[label]))
+                lines.append((variant, f"{LINE_LABELS[kind]}: {label}", *ours[label]))
     listed = {label for meaning in MEANINGS.values() for label in meaning}
     lines += [("", f"ours: {label}", *ours[label]) for label in ours if label not in listed]
     return Table(
