@@ -147,7 +147,7 @@ def test_a_refused_row_does_not_stop_the_others(fitted):
         ({"b": {"sped": 1.0}}, ChannelError, "vehicle 'b': channel 'sped' not in model; did you"),
         ({("a", 1): [1.0, 2.0, 3.0]}, InputError, "must be a string or an integer, got"),
         ({True: [1.0, 2.0, 3.0]}, InputError, "must be a string or an integer, got True"),
-        ([[1.0, 2.0, 3.0]], InputError, "a mapping from vehicles to their rows, got list"),
+        ([[1.0, 2.0, 3.0]], InputError, "a mapping from vehicles to rows, got list"),
     ],
 )
 def test_rows_that_cannot_be_read_change_nothing(fitted, rows, error, message):

@@ -104,7 +104,7 @@ def save(detection: Detection, folder: Path) -> None:
 
 
 def read(folder: Path) -> Detection | None:
-    """Return the detection saved in a folder; None if it is missing, damaged or incomplete."""
+    """Return the detection saved in a folder; None if missing, damaged or of another version."""
     try:
         document, arrays = modelfile.read(folder, names=FILES, kind=KIND, newest=FORMAT)
         parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}

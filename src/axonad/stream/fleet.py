@@ -22,7 +22,7 @@ Vehicle = str | int
 
 
 class FleetScorer:
-    """Scores the live streams of many vehicles, the rows of one push in one pass.
+    """Scores the live streams of many vehicles, all rows of one ``push`` as one batch.
 
     Each vehicle gets the scores of a separate :class:`StreamScorer`. A vehicle joins with its first
     row, and not every push needs a row of every vehicle.
@@ -32,7 +32,7 @@ class FleetScorer:
     detector
         A fitted, causal detector for all vehicles. It is not modified.
     hold_limit
-        In how many consecutive rows a missing value is replaced by the channel's last one.
+        Maximum number of consecutive rows in which a channel's last value replaces a missing one.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class FleetScorer:
         """
         if not isinstance(rows, Mapping):
             kind = type(rows).__name__
-            raise InputError(f"push takes a mapping from vehicles to their rows, got {kind}")
+            raise InputError(f"push needs a mapping from vehicles to rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
         results: dict[Vehicle, StreamResult | None] = {}
         held: dict[Vehicle, Held] = {}
