@@ -1,4 +1,4 @@
-"""AxonAD: anomaly detection for many sensors at once.
+"""axonad: anomaly detection in multivariate time series.
 
 >>> import axonad
 >>> axonad.list_detectors()[0].name

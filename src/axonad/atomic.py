@@ -1,4 +1,4 @@
-"""Write files that appear complete or not at all: under a temporary name, then renamed."""
+"""Write files atomically: under a temporary name, then renamed."""
 
 from __future__ import annotations
 

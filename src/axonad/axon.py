@@ -20,7 +20,7 @@ from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.fast.choose import run_windows, train_net
-from axonad.fast.cpu.live import KeptWindows, LiveNet
+from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
@@ -46,11 +46,11 @@ Trained = tuple[Scaler, AxonNet, History]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AxonAD(Detector):
-    """Reconstruction error plus surprise about where attention looks.
+    """Reconstruction error plus mismatch between predicted and actual attention queries.
 
-    The score of a window is rz(d_rec) + rz(d_q): how badly the window is reconstructed, and how
-    far its attention queries turn out from what a predictor expected from the past alone, each in
-    robust units of the training windows (Özer et al., 2026, arXiv 2603.12916).
+    The score of a window is rz(d_rec) + rz(d_q): its reconstruction error, and the cosine distance
+    between its attention queries and those predicted from past rows alone. Both are standardised
+    by median and IQR of the training windows (Özer et al., 2026, arXiv 2603.12916).
 
     The defaults are the paper's hyper-parameters with causal scaling and the best checkpoint kept;
     :meth:`paper` gives the authors' own protocol.
@@ -60,18 +60,18 @@ class AxonAD(Detector):
     window, d_model, heads
         Window length, width of the embedding, attention heads.
     horizon, tail
-        The predictor sees the past up to ``horizon`` steps ago; the mismatch counts the last
-        ``tail`` steps of a window.
+        The predictor sees the past up to ``horizon`` steps ago; the query mismatch is averaged over
+        the last ``tail`` steps of a window.
     ema
         Momentum of the target encoder's moving average.
     mask_ratio, block_fraction
-        How much of the later half of a window is predicted while training, and in how large blocks.
+        Share of a window's later half to predict in training; share of it in one block.
     dropout, dilations
-        Of the predictor's convolutions.
+        Dropout rate and dilations of the predictor's convolutions.
     lr, weight_decay, batch_size, epochs, patience
-        Of the optimiser; training ends after ``patience`` epochs without improvement.
+        Settings of AdamW; training ends after ``patience`` epochs without improvement.
     validation
-        Last share of the training series, kept for early stopping.
+        Share of the training series, at its end, held out for early stopping.
     restore_best
         Keep the weights of the best epoch instead of the last.
     scaling
@@ -140,11 +140,11 @@ class AxonAD(Detector):
         return self.finish_fit(X, self.train(X, names))
 
     def finish_fit(self, X: Matrix, trained: Trained) -> NDArray[np.float64] | None:
-        """Adopt a trained network: set scales and units from its terms; return training scores."""
+        """Store the network and statistics of its terms; return training scores, None if parity."""
         self._scaler, net, self.training_ = trained
         self.net_ = net.eval().requires_grad_(False)
         train_rows = self.count_training_rows(len(X))
-        # With causal scaling one pass serves the units and the scores of all training rows.
+        # With causal scaling, one pass gives both the statistics and the scores of all rows.
         found = self.window_terms(X if self.is_causal else X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
@@ -176,23 +176,23 @@ class AxonAD(Detector):
         return scaler, net, series, held_out
 
     def count_training_rows(self, rows: int) -> int:
-        """Return how many of so many rows are trained on; the rest validates."""
+        """Return how many of ``rows`` rows are for training; the rest is for validation."""
         return count_training_rows(rows, validation=self.validation, window=self.window)
 
     def make_net(self, channels: int) -> AxonNet:
-        """Return an untrained network for so many channels."""
+        """Return an untrained network for this number of channels."""
         return AxonNet(self.net_config(channels))
 
     def net_config(self, channels: int) -> NetConfig:
-        """Return the sizes of the network for so many channels."""
+        """Return the sizes of the network for this number of channels."""
         return NetConfig(channels=channels, **select_fields(NetConfig, self.get_params()))
 
     def train_config(self) -> TrainConfig:
-        """Return how the network is trained."""
+        """Return the settings of the training loop."""
         return TrainConfig(**select_fields(TrainConfig, self.get_params()))
 
     def scaled(self, X: Matrix, device: torch.device) -> torch.Tensor:
-        """Return rows in the units the network sees, on a device."""
+        """Return the scaled rows as a tensor on a device."""
         return _tensor(self._scaler, X, device)
 
     # -- scoring -----------------------------------------------------------------------------
@@ -205,14 +205,14 @@ class AxonAD(Detector):
         return combine(terms), terms
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
-        """Return windows for streams, whose prepared network all streams of the detector share."""
+        """Return an object that scores streams; all of them share one prepared network."""
         source, net = vars(self).get("_live_net", (None, None))
         if source != (self.net_, self.device):
             net = LiveNet(self.net_, resolve_device(self.device))
             self._live_net = (self.net_, self.device), net
-        if isinstance(before, KeptWindows) and before.net is net:
+        if isinstance(before, CachedWindows) and before.net is net:
             return before
-        return KeptWindows(net, self._scaler, self.scales_)
+        return CachedWindows(net, self._scaler, self.scales_)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self.window_terms(X, channels=blame)
@@ -222,7 +222,7 @@ class AxonAD(Detector):
 
     @torch.inference_mode(mode=False)  # the mode is thread-local, and passes run on several threads
     def window_terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
-        """Return the terms of every window, not standardised, and its errors by channel."""
+        """Return the raw terms of every window and, with ``channels``, its error per channel."""
         device = resolve_device(self.device)
         net = self.net_.to(device)
         windows = count_windows(len(X), self.window)
@@ -250,8 +250,8 @@ class AxonAD(Detector):
     def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted detector as one ONNX file that scores without torch.
 
-        It takes raw windows ``window`` (batch, T, F) in double, in the channels' own units, and
-        gives ``score``, ``d_rec``, ``d_q`` (batch,) and ``channels`` (batch, F), equal to the
+        Its input ``window`` (batch, T, F) is raw windows in float64, in the channels' units; its
+        outputs are ``score``, ``d_rec``, ``d_q`` (batch,) and ``channels`` (batch, F), equal to the
         detector's within 1e-4; names and threshold are metadata (``docs/onnx.md``). An existing
         file is only replaced with ``overwrite=True``. Needs ``pip install 'axonad[onnx]'``.
         """

@@ -1,9 +1,9 @@
 """The contract every detector keeps.
 
 ``fit(X)`` learns from an array (time, channels) assumed normal and returns self.
-``decision_function(X)`` returns one finite float per row of ``X``, higher is stranger, and changes
-nothing. ``predict(X)`` returns 0/1 with ``threshold_``, set from training scores alone. Labels
-are never used.
+``decision_function(X)`` returns one finite float per row of ``X``, higher is more anomalous, and
+changes nothing. ``predict(X)`` returns 0/1 with ``threshold_``, set from training scores alone.
+Labels are never used.
 
 A detector is a keyword-only dataclass; its fields are its hyper-parameters. A new one writes
 ``_fit`` and ``_score``, and ``_state`` / ``_restore`` if it can be saved. Input is checked here,
@@ -46,9 +46,9 @@ class Detector(Parameters, ABC):
     contamination
         Share of normal steps that may lie above ``threshold_``.
     threshold
-        Rule that sets ``threshold_`` from the training scores: ``"pot"`` (extreme values, also for
-        shares rarer than the training series is long), ``"quantile"`` or ``"conformal"``; see
-        :mod:`axonad.threshold`.
+        Rule that sets ``threshold_`` from the training scores: ``"pot"`` (extreme value
+        theory, also for rates below one step in the training series), ``"quantile"`` or
+        ``"conformal"``; see :mod:`axonad.threshold`.
     """
 
     contamination: float = 1e-4
@@ -93,7 +93,7 @@ class Detector(Parameters, ABC):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return one score per row of ``X``, higher is stranger."""
+        """Return one score per row of ``X``; higher is more anomalous."""
         return self._finite(self._score(self._checked(X)))
 
     def predict(self, X: Any) -> NDArray[np.int8]:
@@ -132,7 +132,7 @@ class Detector(Parameters, ABC):
 
     @property
     def labels_(self) -> NDArray[np.int8]:
-        """0/1 for the training rows, as ``predict`` would say (PyOD's name for it)."""
+        """0/1 for the training rows, as ``predict`` would return (PyOD's name for it)."""
         self.check_fitted()
         return (self.decision_scores_ > self.threshold_).astype(np.int8)
 
@@ -159,7 +159,7 @@ class Detector(Parameters, ABC):
 
     @property
     def channel_names(self) -> Names:
-        """Names of the channels it was fitted on, None where they had none."""
+        """Names of the channels in training; None if they had no names."""
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names.tolist())
 
@@ -259,7 +259,7 @@ class Detector(Parameters, ABC):
         return values, names
 
     def _checked(self, X: Any) -> Matrix:
-        """Return ``X`` as a matrix with the channels of training; raise InputError if unfit."""
+        """Return ``X`` as a matrix with the channels of training; raise InputError if invalid."""
         self.check_fitted()
         values, names = to_matrix(X)
         known = self.channel_names

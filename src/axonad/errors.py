@@ -36,7 +36,7 @@ class ChannelError(InputError):
 
 
 class StaleError(InputError):
-    """A row of a stream lacks a value, and the last known one is too old to stand in for it.
+    """A row of a stream lacks a value, and the last known one is too old to replace it.
 
     ``results`` are the scores of the rows before the rejected ``row`` of ``push_many``. From a
     ``FleetScorer`` they are those of all other vehicles; ``refused`` has the reasons by vehicle.

@@ -1,4 +1,4 @@
-"""Many AxonAD detectors fitted at once on one device."""
+"""``fit_many``: fit many AxonAD detectors at once on one device."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     Parameters
     ----------
     detectors
-        Detectors to fit, each with its own parameters and seed. No detector may come twice.
+        Detectors to fit, each with its own parameters and seed. No detector may appear twice.
     series
         As many arrays, frames or Series, in the same order.
     """
@@ -54,32 +54,32 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     _check_lists(detectors, series)
     errors: dict[int, AxonADError] = {}
     jobs = []
-    for place, (detector, X) in enumerate(zip(detectors, series, strict=True)):
+    for index, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
             values, names = detector.training_matrix(X)
-            jobs.append(_Job(place, detector, X, values, names, resolve_device(detector.device)))
+            jobs.append(_Job(index, detector, X, values, names, resolve_device(detector.device)))
         except AxonADError as error:
-            errors[place] = error
+            errors[index] = error
     for stack in _stacks(_once(jobs)):
         errors |= _fit_together(stack) if len(stack) > 1 else _fit_alone(stack[0])
     if errors:
-        raise FleetError(_complaint(errors, len(detectors)), errors=errors)
+        raise FleetError(_error_message(errors, len(detectors)), errors=errors)
     return detectors
 
 
 @dataclass(frozen=True)
 class _Job:
-    """One detector, its training data, and its twins: detectors with equal training."""
+    """One detector with its training data, and the jobs that would learn the same weights."""
 
-    place: int
+    index: int
     detector: AxonAD
     X: Any
     values: Matrix
     names: Names
     device: torch.device
-    twins: list[_Job] = field(default_factory=list)
+    same_weights: list[_Job] = field(default_factory=list)
 
-    def lesson(self) -> tuple[object, ...]:
+    def training_key(self) -> tuple[object, ...]:
         """Return everything that determines the trained weights."""
         detector, shape = self.detector, self.values.shape
         net = replace(detector.net_config(shape[1]), tail=1)  # the tail matters for scoring only
@@ -101,26 +101,24 @@ class _Job:
         return scaler, Member(net=net, series=series, validation=held_out, generator=own)
 
     def failed(self, error: AxonADError) -> dict[int, AxonADError]:
-        """Return the error for this job and its twins."""
-        return {job.place: error for job in (self, *self.twins)}
+        """Return the error for all detectors of this job, by index."""
+        return {job.index: error for job in (self, *self.same_weights)}
 
     def finish(self, trained: Trained) -> dict[int, AxonADError]:
-        """Fit this detector and its twins with the trained network; return the errors by place."""
+        """Fit all detectors of this job with the trained network; return errors by index."""
         scaler, net, history = trained
         errors = {}
-        for job in (self, *self.twins):
+        for job in (self, *self.same_weights):
             own = net if job is self else job._copy(net)
             try:
                 job._adopt((scaler, own, history if job is self else copy.deepcopy(history)))
             except AxonADError as error:
-                errors[job.place] = error
+                errors[job.index] = error
         return errors
 
     def _copy(self, net: AxonNet) -> AxonNet:
         """Return a network for this detector with the weights of another."""
-        with seeded(
-            self.detector.seed, self.device
-        ):  # drawn weights are overwritten; the RNG state stays as it was
+        with seeded(self.detector.seed, self.device):  # the drawn weights are overwritten
             own = self.detector.make_net(self.values.shape[1]).to(self.device)
         own.load_state_dict(net.state_dict())
         return own
@@ -136,18 +134,18 @@ class _Job:
 
 
 def _once(jobs: list[_Job]) -> list[_Job]:
-    """Return one job per distinct training; each knows its twins."""
+    """Return one job per distinct training; it lists the others in ``same_weights``."""
     first: dict[tuple[object, ...], _Job] = {}
     for job in jobs:
-        lead = first.setdefault(job.lesson(), job)
+        lead = first.setdefault(job.training_key(), job)
         if lead is not job:
-            lead.twins.append(job)
+            lead.same_weights.append(job)
     return list(first.values())
 
 
 def _fit_alone(job: _Job) -> dict[int, AxonADError]:
     try:
-        if job.twins:
+        if job.same_weights:
             show = _wants_bar([job])
             return job.finish(job.detector.train(job.values, job.names, show=show))
         job.detector.fit(job.X)
@@ -157,7 +155,7 @@ def _fit_alone(job: _Job) -> dict[int, AxonADError]:
 
 
 def _wants_bar(jobs: list[_Job]) -> bool:
-    return any(each.detector.verbose for job in jobs for each in (job, *job.twins))
+    return any(each.detector.verbose for job in jobs for each in (job, *job.same_weights))
 
 
 def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
@@ -175,8 +173,8 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
     members = [member for _, _, member in ready]
     steps = config.epochs * sum(-(-member.windows // config.batch_size) for member in members)
     with Progress(f"fitting {len(members)} models", steps, show=_wants_bar(jobs)) as progress:
-        for place, history in train_stack(members, config, progress):
-            job, scaler, member = ready[place]
+        for index, history in train_stack(members, config, progress):
+            job, scaler, member = ready[index]
             errors |= job.finish((scaler, member.net, history))
     return errors
 
@@ -218,27 +216,27 @@ def _check_lists(detectors: list[AxonAD], series: list[Any]) -> None:
             f"and {len(series)} series"
         )
     seen: dict[int, int] = {}
-    for place, detector in enumerate(detectors):
+    for index, detector in enumerate(detectors):
         if isinstance(detector, type):
             raise InputError(
-                f"detector {place} must be an AxonAD, got the class {detector.__name__}; "
+                f"detector {index} must be an AxonAD, got the class {detector.__name__}; "
                 f"make one with {detector.__name__}()"
             )
         if not isinstance(detector, AxonAD):
             raise InputError(
-                f"detector {place} must be an AxonAD, got {type(detector).__name__}; "
-                "call its own fit"
+                f"detector {index} must be an AxonAD, got {type(detector).__name__}; "
+                "fit it with its fit method"
             )
         if id(detector) in seen:
             raise InputError(
-                f"detectors {seen[id(detector)]} and {place} are the same object; "
+                f"detectors {seen[id(detector)]} and {index} are the same object; "
                 "make one detector per series"
             )
-        seen[id(detector)] = place
+        seen[id(detector)] = index
 
 
-def _complaint(errors: Mapping[int, AxonADError], count: int) -> str:
-    listed = [f"detector {place}: {errors[place]}" for place in sorted(errors)[:LISTED]]
+def _error_message(errors: Mapping[int, AxonADError], count: int) -> str:
+    listed = [f"detector {index}: {errors[index]}" for index in sorted(errors)[:LISTED]]
     more = f"\nand {len(errors) - LISTED} more" if len(errors) > LISTED else ""
     others = ", the others are" if len(errors) < count else ""
     lines = [f"{len(errors)} of {count} detectors could not be fitted{others}:", *listed]

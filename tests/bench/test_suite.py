@@ -57,7 +57,7 @@ def test_files_are_split_and_found(tmp_path, monkeypatch):
     write_series(data, "004_MSL_id_3_Sensor_tr_200_1st_250.csv")
     write_series(data, "JumpStarter2_service0_tr_200_1st_250.csv")
     path = write_suite(tmp_path, FILES)
-    with pytest.raises(FileError, match="suite little needs x, which is not here; pass --data"):
+    with pytest.raises(FileError, match="suite little needs x, which was not found; pass --data"):
         read_suite(path)
     jobs = read_suite(path, data=data).jobs(seeds=[1])
     assert sorted((j.series.dataset, j.series.split) for j in jobs) == [
@@ -102,7 +102,7 @@ def test_a_detector_without_randomness_runs_once(tmp_path):
         (("seeds = [1, 2]", "sedes = [1]"), ConfigError, "did you mean 'seeds'"),
         (('name = "little"', ""), ConfigError, "it has no 'name'"),
         (("[[detectors]]", "[[others]]"), ConfigError, "it has no 'detectors'"),
-        (('name = "little"', 'name = "a/../b"'), ConfigError, "name must not hold a path"),
+        (('name = "little"', 'name = "a/../b"'), ConfigError, "name must not contain a path"),
         (('name = "little"', "name = 5"), ConfigError, "name must be a line of text, got 5"),
         (("seeds = [1, 2]", "seeds = 5"), ConfigError, "seeds must be a list of numbers, got 5"),
         (("steps = 2000", 'steps = "many"'), ConfigError, "data.steps must be an integer"),
@@ -141,7 +141,7 @@ def test_unknown_suites_series_and_protocols(tmp_path):
         suite.jobs(series=["yaw"])
     with pytest.raises(UnknownNameError, match="has no protocol 'parity'; it has causal"):
         suite.jobs(protocols=["parity"])
-    with pytest.raises(ConfigError, match="makes its own series; leave out --data"):
+    with pytest.raises(ConfigError, match="generates its series; leave out --data"):
         read_suite(tmp_path, data=tmp_path)
 
 

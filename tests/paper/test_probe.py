@@ -88,5 +88,5 @@ def test_what_cannot_be_looked_into(fitted):
     with pytest.raises(InputError, match="steps 3 to 9 must lie between 15 and 50"):
         query_path(fitted, waves(50), 3, 9)
     other = AxonADVariant(**SMALL, predicts="keys").fit(waves(100))
-    with pytest.raises(ConfigError, match="this variant predicts others"):
+    with pytest.raises(ConfigError, match="this variant changes"):
         probe(other, waves(50))

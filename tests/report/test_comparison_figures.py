@@ -31,7 +31,7 @@ def test_a_detector_without_series_is_named_in_the_title(tmp_path, drawn):
     draw_pairwise(tmp_path / "x.png", rows=ROWS, reference="AxonAD", note=" A note.")
     assert names_on_y(drawn[0].axes[0]) == ["B"]
     title = drawn[0].get_suptitle()
-    assert "not shown, for want of series: C\n" in title
+    assert "not shown, too few series: C\n" in title
     assert title.endswith("A note.")
 
 

@@ -145,9 +145,9 @@ def test_a_refused_row_does_not_stop_the_others(fitted):
         ({"a": [1.0, 2.0, 3.0], "b": [1.0]}, ChannelError, "vehicle 'b': a row must have 3 values"),
         ({"b": ["x", 2.0, 3.0]}, InputError, "vehicle 'b': a row must hold numbers"),
         ({"b": {"sped": 1.0}}, ChannelError, "vehicle 'b': channel 'sped' not in model; did you"),
-        ({("a", 1): [1.0, 2.0, 3.0]}, InputError, "named by a string or an integer, got"),
-        ({True: [1.0, 2.0, 3.0]}, InputError, "named by a string or an integer, got True"),
-        ([[1.0, 2.0, 3.0]], InputError, "a mapping from vehicles to their rows, got list"),
+        ({("a", 1): [1.0, 2.0, 3.0]}, InputError, "must be a string or an integer, got"),
+        ({True: [1.0, 2.0, 3.0]}, InputError, "must be a string or an integer, got True"),
+        ([[1.0, 2.0, 3.0]], InputError, "a mapping from vehicles to rows, got list"),
     ],
 )
 def test_rows_that_cannot_be_read_change_nothing(fitted, rows, error, message):
@@ -165,7 +165,7 @@ def test_unknown_vehicles(fitted):
     for method in (fleet.remove, fleet.reset, fleet.counts):
         with pytest.raises(UnknownNameError, match=r"no vehicle 'car1' .*did you mean 'car 1'"):
             method("car1")
-    with pytest.raises(UnknownNameError, match="no vehicle 7 among the 1 here"):
+    with pytest.raises(UnknownNameError, match="no vehicle 7 among 1 in the fleet"):
         fleet.remove(7)
 
 

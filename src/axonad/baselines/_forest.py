@@ -44,7 +44,7 @@ class Trees:
 
 
 def expected_path(size: NDArray[np.integer] | int) -> Values:
-    """Return the mean path length of a failed search among ``size`` points; 0 for one point."""
+    """Return the mean path length of an unsuccessful search among ``size`` points; 0 for 1."""
     size = np.asarray(size, dtype=np.float64)
     more = np.maximum(size, 2)
     depth = 2 * (np.log(more - 1) + np.euler_gamma) - 2 * (more - 1) / more

@@ -35,8 +35,8 @@ class NeighbourDetector(WindowedDetector):
     neighbours
         Number of nearest training windows.
     max_train
-        Most training windows kept, drawn at random. None keeps all; time then grows with the square
-        of the series length.
+        Maximum number of training windows to keep, drawn at random. None keeps all; time then grows
+        with the square of the series length.
     seed
         Seed of that draw.
     window, units, align

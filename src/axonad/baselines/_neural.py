@@ -68,14 +68,14 @@ class NeuralDetector(Detector):
     window
         Rows the network sees at a time.
     lr, weight_decay, batch_size, epochs, patience
-        Learning rate, weight decay, windows per batch, and most epochs of training with AdamW;
+        Learning rate, weight decay, windows per batch and maximum number of epochs for AdamW;
         training stops after ``patience`` epochs without improvement.
     epoch_windows
-        Most windows visited per epoch, drawn anew for each, and most validation windows, evenly
-        spaced; None for all. Limits the cost of fitting a long series.
+        Maximum number of training windows per epoch, redrawn for each epoch, and of validation
+        windows, evenly spaced; None for all. Limits the cost of fitting a long series.
     validation
-        Share of the training series, at its end, held out for early stopping. Where it or the rest
-        is shorter than a window, all rows are trained on and the training loss decides.
+        Share of the training series, at its end, held out for early stopping. If it or the rest is
+        shorter than a window, all rows are used for training and the training loss decides.
     restore_best
         Keep the weights of the best epoch instead of the last.
     scaling
@@ -108,7 +108,7 @@ class NeuralDetector(Detector):
     zero_allowed: ClassVar[frozenset[str]] = frozenset({"seed"})
     """Integer parameters that may be 0; all others must be at least 1."""
     lr_schedule: ClassVar[tuple[int, float]] = (5, 0.75)
-    """(epochs, factor): the learning rate is multiplied by the factor every so many epochs."""
+    """Learning rate schedule (epochs, factor): multiply by ``factor`` every ``epochs`` epochs."""
     clip: ClassVar[float | None] = None
     """Maximum norm of the gradient."""
     score_batch: ClassVar[int] = 1024
@@ -124,7 +124,7 @@ class NeuralDetector(Detector):
         """Return the loss of windows (B, T, F) in epoch 1, 2, ...
 
         Also called in evaluation mode (``net.training`` is False), for early stopping. It runs in a
-        CUDA graph: nothing in it may make the host wait for the GPU.
+        CUDA graph, so it must not synchronise with the host.
         """
         return mse_loss(net(x), x)
 

@@ -29,10 +29,10 @@ class LoopConfig:
     window_rows: int  # rows per window: the history of the detector
     epochs: int
     batch_size: int
-    epoch_windows: int | None  # at most so many windows are visited per epoch
+    epoch_windows: int | None  # maximum number of windows per epoch; None: all
     lr: float
     weight_decay: float
-    lr_schedule: tuple[int, float]  # (epochs, factor): the rate is multiplied every so many epochs
+    lr_schedule: tuple[int, float]  # (epochs, factor): multiply lr every ``epochs`` epochs
     clip: float | None  # maximum gradient norm
     patience: int
     restore_best: bool
@@ -104,7 +104,7 @@ def _make_optimiser(
     on_cuda = device.type == "cuda"
     return torch.optim.AdamW(
         net.parameters(),
-        # A CUDA graph reads a tensor anew at each replay; a float would be captured as it is.
+        # A CUDA graph reads a tensor at each replay; a float would be recorded as a constant.
         lr=torch.tensor(config.lr, device=device) if on_cuda else config.lr,
         weight_decay=config.weight_decay,
         fused=device.type in ("cpu", "cuda"),
@@ -166,10 +166,10 @@ def _validate(batch_loss: Callable[[Tensor], Tensor], series: Tensor, config: Lo
 
 
 def batches(order: Tensor, size: int) -> Iterator[Tensor]:
-    """Yield ``order`` in parts of ``size``, none of them a single window.
+    """Yield ``order`` in batches of ``size``, none of them a single window.
 
-    Batch normalisation needs a variance: a single last window joins the part before it, and a
-    series of one window shows it twice.
+    Batch normalisation needs a variance: a single last window joins the batch before it, and a
+    series of one window yields that window twice.
 
     >>> [part.tolist() for part in batches(torch.arange(5), 2)]
     [[0, 1], [2, 3, 4]]

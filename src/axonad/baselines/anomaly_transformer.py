@@ -1,4 +1,4 @@
-"""AnomalyTransformer: reconstruction error, weighted up where attention stays near the own row.
+"""AnomalyTransformer: reconstruction error, weighted more where attention stays near its row.
 
 Xu, Wu, Wang, Long: Anomaly Transformer, time series anomaly detection with association
 discrepancy. ICLR 2022.

@@ -21,7 +21,7 @@ from axonad.data.frames import Matrix
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CBLOF(WindowedDetector):
-    """Distance to the own cluster's centre if that cluster is large, else to the nearest large one.
+    """Distance to the centre of a window's cluster, or of the nearest large one if that is small.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class CBLOF(WindowedDetector):
         The largest clusters count as large until they hold a share ``alpha`` of the rows; where
         possible, the cut is placed where cluster sizes drop by the factor ``beta``.
     max_train
-        Most windows k-means is fitted on, drawn at random; None uses all.
+        Maximum number of windows to fit k-means on, drawn at random; None uses all.
     seed
         Seed of k-means and of that draw.
     window, units, align

@@ -24,7 +24,8 @@ class COPOD(WindowedDetector):
     Parameters
     ----------
     max_train
-        Most windows the tail probabilities are estimated from, drawn at random; None uses all.
+        Maximum number of windows to estimate tail probabilities from, drawn at random; None uses
+        all.
     seed
         Seed of that draw.
     window, units, align

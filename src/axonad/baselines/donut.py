@@ -45,8 +45,8 @@ class Normal(nn.Module):
 def gaussian_nll(x: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
     """Return the negative log-likelihood of each value of ``x``, up to a constant.
 
-    As torch's ``gaussian_nll_loss``, which makes the host wait for the GPU. Variances below TINY
-    count as TINY, and keep their gradient.
+    Like torch's ``gaussian_nll_loss``, but without synchronising with the host. Variances below
+    TINY count as TINY, and keep their gradient.
     """
     variance = deviation.square()
     variance = variance + (variance.clamp(min=TINY) - variance).detach()

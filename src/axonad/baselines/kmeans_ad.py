@@ -28,8 +28,8 @@ class KMeansAD(WindowedDetector):
     window, clusters
         Rows per window; number of clusters.
     max_train
-        Most windows k-means is fitted on, drawn at random; None uses all, which needs memory for
-        window x channels values each.
+        Maximum number of windows to fit k-means on, drawn at random; None uses all, which needs
+        memory for window x channels values each.
     seed
         Seed of k-means and of that draw.
     units, align

@@ -106,7 +106,7 @@ class MAVAE(NeuralDetector):
     noise
         Standard deviation of the noise added to scaled inputs in training.
     kl_weight
-        Highest weight of the KL term, which is zero at first and then rises anew every 25 epochs.
+        Highest weight of the KL term, which is zero at first and then rises again every 25 epochs.
     """
 
     width: int = 256

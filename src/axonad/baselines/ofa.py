@@ -40,7 +40,7 @@ class Net(nn.Module):
         self.head = nn.Linear(shape.width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the reconstruction; segments are standardised on the way in, restored after."""
+        """Return the reconstruction; segments are standardised first and restored at the end."""
         count, rows, channels = x.shape
         segments = x.reshape(count, -1, self._segment, channels)
         mean = segments.mean(2, keepdim=True)

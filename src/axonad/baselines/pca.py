@@ -58,7 +58,7 @@ class PCA(WindowedDetector):
         self._axes, self._share = flip_signs(axes[:number]), share[:number]
 
     def _directions(self, X: Matrix, count: int) -> tuple[Values, Values]:
-        """Return the variances along the principal directions, largest first, and these."""
+        """Return the variances along the principal directions, largest first, and their axes."""
         size = len(self._kept)
         if count <= size:  # all windows take less memory than the covariance matrix
             _, lengths, axes = np.linalg.svd(

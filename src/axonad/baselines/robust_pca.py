@@ -35,11 +35,11 @@ class RobustPCA(Detector):
     Parameters
     ----------
     rounds
-        Most iterations of the split.
+        Maximum number of iterations of the split.
     tolerance
         Iteration stops when the unexplained share of the training rows falls below this.
     max_train
-        Most rows that are split, drawn at random; None splits all of them.
+        Maximum number of rows to split, drawn at random; None splits all of them.
     seed
         Seed of that draw.
     """

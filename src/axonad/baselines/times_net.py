@@ -99,7 +99,7 @@ class TimesBlock(nn.Module):
         return strips.unfold(images).reshape(*period.shape, *x.shape[1:])
 
     def _one_by_one(self, x: Tensor, period: Tensor) -> Tensor:
-        """Return the same, period by period: less work, but the host waits for the periods."""
+        """Return the same, period by period: less work, but it copies the periods to the host."""
         first, second = self._kernels()
         out = x.new_zeros(*period.shape, *x.shape[1:])
         for length in torch.unique(period).tolist():
@@ -138,7 +138,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the reconstruction; channels are standardised on the way in, restored after."""
+        """Return the reconstruction; channels are standardised first and restored at the end."""
         mean = x.mean(1, keepdim=True)
         std = (x.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
         tokens = self.norm(self.block(self.embedding((x - mean) / std)))

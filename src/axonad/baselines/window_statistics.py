@@ -39,7 +39,7 @@ class WindowStatistics(Detector):
     lengths
         Window lengths. Adding 16 and 32 made it worse on the tuning series of TSB-AD.
     max_train
-        Most training windows kept per length, evenly spaced.
+        Maximum number of training windows to keep per length, evenly spaced.
     align
         ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
     """

@@ -95,7 +95,7 @@ def score(series: LoadedSeries, detector: Detector, *, fit_seconds: float) -> De
 
 
 def save(detection: Detection, folder: Path) -> None:
-    """Write a detection into a folder of its own, replacing an earlier one."""
+    """Write a detection to ``folder``, replacing an earlier one."""
     fields = dict(vars(detection))
     arrays = {"scores": fields.pop("scores")}
     arrays |= {f"part.{name}": part for name, part in fields.pop("parts").items()}
@@ -104,7 +104,7 @@ def save(detection: Detection, folder: Path) -> None:
 
 
 def read(folder: Path) -> Detection | None:
-    """Return the detection saved in a folder; None if it is missing, damaged or of other fields."""
+    """Return the detection saved in a folder; None if missing, damaged or of another version."""
     try:
         document, arrays = modelfile.read(folder, names=FILES, kind=KIND, newest=FORMAT)
         parts = {k.removeprefix("part."): v for k, v in arrays.items() if k.startswith("part.")}

@@ -17,7 +17,7 @@ from axonad.errors import FileError
 class Setting:
     """Where jobs run and within which limits; nothing here changes a score."""
 
-    device: str | None = None  # of detectors with such a parameter; None keeps each detector's own
+    device: str | None = None  # for detectors with this parameter; None: the default of each
     scores: str | None = None  # folder in which scores are saved, and looked for before fitting
     time_limit: float | None = None  # seconds per job
     memory_limit: float | None = None  # MiB per job
@@ -33,7 +33,7 @@ def execute(job: Job, setting: Setting | None = None, *, series: LoadedSeries | 
         series = series or sources.load(job.series)
         found, note = _detection(job, series, setting)
         return evaluate_detection(job, series, found, note=note)
-    except Exception as error:  # whatever a detector or a file raises is this job's result
+    except Exception as error:  # any exception of a detector or a file becomes a failure row
         return error_row(job, error)
 
 

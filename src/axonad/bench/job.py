@@ -19,14 +19,14 @@ from axonad.metrics.vus_window import DEFAULT_RULE, choose_window
 from axonad.registry import make_detector
 
 EXECUTION_PARAMS = ("device", "verbose")
-"""Parameters that say how a job runs and leave its scores alone."""
+"""Parameters that do not change the scores of a job."""
 
 ADDED_LATER = {"epoch_windows": None}
 """Parameters added after rows were committed, with the value that keeps the earlier behaviour."""
 
 
 def scoring_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that decide a job's scores, as JSON would give them back."""
+    """Return the parameters that decide a job's scores, after a JSON round trip."""
     deciding = {
         name: value
         for name, value in params.items()
@@ -46,7 +46,7 @@ class Protocol:
     """
 
     name: str
-    scaling: str | None = None  # of every detector with such a parameter; None keeps its own
+    scaling: str | None = None  # for every detector with this parameter; None: its default
     align: str | None = None  # likewise
     window: int | str = DEFAULT_RULE  # VUS window: steps, or a rule that reads the first channel
 

@@ -59,7 +59,7 @@ class Ledger(Generic[E]):
             content = self.path.read_bytes() if self.path.exists() else b""
             is_empty = _format_line(self.columns).encode().startswith(content)
             self.rows = [] if is_empty else self.read()
-            drop_incomplete_line(self.path)  # after reading, which refuses a file of other columns
+            drop_incomplete_line(self.path)  # after reading, which checks the columns
             self._file = self.path.open("a", newline="", encoding="utf-8")
             if self.path.stat().st_size == 0:
                 self._write(self.columns)
@@ -76,7 +76,7 @@ class Ledger(Generic[E]):
     def read(self) -> list[E]:
         """Return the entries on disk, the last one of every key."""
         if not self.path.is_file():
-            raise FileError(f"{self.path} does not exist; expected what `{self.written_by}` wrote")
+            raise FileError(f"{self.path} does not exist; run `{self.written_by}` first")
         return self.parse_all(read_csv(self.path, self.columns), self.path)
 
     def parse_all(self, records: Iterable[Mapping[str, Any]], path: Path) -> list[E]:

@@ -97,7 +97,7 @@ class Row:
         unknown = [name for name in record if name not in COLUMNS]
         missing = [name for name in COLUMNS if name not in record]
         if unknown or missing:
-            raise InputError(f"row has columns {unknown} too many and {missing} too few")
+            raise InputError(f"row has unknown columns {unknown} and lacks columns {missing}")
         values = {name: _typed(name, record[name]) for name in COLUMNS}
         metrics = {name: values.pop(name) for name in METRIC_NAMES}
         return cls(**values, metrics={k: v for k, v in metrics.items() if v is not None})

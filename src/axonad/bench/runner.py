@@ -28,7 +28,7 @@ def pending(
     """Return the jobs without a row.
 
     ``retry_failed`` adds those whose row is a failure. With ``rescore``, a folder of saved scores,
-    the answer is instead every job whose scores are there, to have its metrics computed again.
+    return every job that has scores there instead, to compute its metrics again.
     """
     if rescore is not None:
         return [job for job in jobs if detection.read(rescore / job.fit_key) is not None]

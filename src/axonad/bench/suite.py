@@ -39,7 +39,7 @@ FILE = "suite.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entrant:
+class SuiteDetector:
     """One detector of a suite, with its parameters."""
 
     name: str  # in the registry
@@ -70,7 +70,7 @@ class Suite:
     seeds: tuple[int, ...] = (2024,)
     data: Mapping[str, Any]
     protocols: tuple[Protocol, ...]
-    detectors: tuple[Entrant, ...]
+    detectors: tuple[SuiteDetector, ...]
     time_limit: float | None = None
     memory_limit: float | None = None
 
@@ -88,43 +88,43 @@ class Suite:
         ``detectors`` are names or labels (a registered detector that the suite does not list is
         added with its defaults), ``series`` are parts of series names.
         """
-        entrants = self._choose_detectors(detectors)
+        listed = self._choose_detectors(detectors)
         chosen = self._choose_protocols(protocols)
         refs = _choose_series(sources.find(self.data, seeds=seeds or self.seeds), series, split)
         found = [
-            self._job(ref, entrant, protocol, seed)
+            self._job(ref, detector, protocol, seed)
             for ref in refs
-            for entrant in entrants
+            for detector in listed
             for protocol in chosen
-            if protocol.name in entrant.protocols
-            for seed in _seeds(entrant, ref, seeds or self.seeds)
+            if protocol.name in detector.protocols
+            for seed in _seeds(detector, ref, seeds or self.seeds)
         ]
         return list({job.key: job for job in found}.values())
 
-    def _job(self, ref: SeriesRef, entrant: Entrant, protocol: Protocol, seed: int) -> Job:
-        cls = detector_class(entrant.name)
-        params = protocol.settings(cls) | entrant.params_on(ref.name)
+    def _job(self, ref: SeriesRef, detector: SuiteDetector, protocol: Protocol, seed: int) -> Job:
+        cls = detector_class(detector.name)
+        params = protocol.settings(cls) | detector.params_on(ref.name)
         if "seed" in cls.__dataclass_fields__:
             params["seed"] = seed
-        learns_from = next(e.learns_from for e in REGISTRY if e.name == entrant.name)
+        learns_from = next(e.learns_from for e in REGISTRY if e.name == detector.name)
         return Job(
             suite=self.name,
             series=ref,
-            detector=entrant.name,
-            label=entrant.title,
+            detector=detector.name,
+            label=detector.title,
             params=build(cls, params).get_params(),
             seed=seed,
             protocol=protocol,
             trained_on=learns_from if protocol.name == "parity" else "prefix",
         )
 
-    def _choose_detectors(self, names: Sequence[str]) -> list[Entrant]:
-        chosen: list[Entrant] = []
+    def _choose_detectors(self, names: Sequence[str]) -> list[SuiteDetector]:
+        chosen: list[SuiteDetector] = []
         for name in names:
             listed = [e for e in self.detectors if name in (e.name, e.title)]
             if not listed:
                 detector_class(name)  # raises with "did you mean" for an unknown name
-            chosen += listed or [Entrant(name=name)]
+            chosen += listed or [SuiteDetector(name=name)]
         return chosen or list(self.detectors)
 
     def _choose_protocols(self, names: Sequence[str]) -> list[Protocol]:
@@ -196,7 +196,7 @@ def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
             build(Protocol, {"name": name, **values})
             for name, values in dict(table["protocols"]).items()
         ),
-        "detectors": tuple(build(Entrant, entry) for entry in table["detectors"]),
+        "detectors": tuple(build(SuiteDetector, entry) for entry in table["detectors"]),
         "time_limit": limits.pop("seconds", None),
         "memory_limit": limits.pop("memory_mb", None),
     }
@@ -218,20 +218,20 @@ def _check(suite: Suite) -> None:
         check_int("seeds", seed, low=0)
     names = [protocol.name for protocol in suite.protocols]
     taken: set[tuple[str, str]] = set()
-    for entrant in suite.detectors:
-        check_plain("label", entrant.title)
-        if not isinstance(entrant.protocols, tuple):
-            raise ConfigError(f"protocols must be a list of names, got {entrant.protocols!r}")
-        if not all(isinstance(params, Mapping) for params in entrant.on.values()):
-            raise ConfigError(f"on must name tables of parameters, got {dict(entrant.on)!r}")
-        for protocol in entrant.protocols:
+    for detector in suite.detectors:
+        check_plain("label", detector.title)
+        if not isinstance(detector.protocols, tuple):
+            raise ConfigError(f"protocols must be a list of names, got {detector.protocols!r}")
+        if not all(isinstance(params, Mapping) for params in detector.on.values()):
+            raise ConfigError(f"on must name tables of parameters, got {dict(detector.on)!r}")
+        for protocol in detector.protocols:
             check_choice("protocols", protocol, PROTOCOLS)
-            if (entrant.title, protocol) in taken and protocol in names:
+            if (detector.title, protocol) in taken and protocol in names:
                 raise ConfigError(
-                    f"two detectors are called {entrant.title!r} under {protocol}; "
-                    "give each setting a label of its own"
+                    f"two detectors are called {detector.title!r} under {protocol}; "
+                    "give each of them a different label"
                 )
-            taken.add((entrant.title, protocol))
+            taken.add((detector.title, protocol))
 
 
 def check_plain(name: str, text: object) -> None:
@@ -239,7 +239,7 @@ def check_plain(name: str, text: object) -> None:
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise ConfigError(f"{name} must be a line of text, got {text!r}")
     if name == "name" and ("/" in text or "\\" in text or text.startswith(".")):
-        raise ConfigError(f"name must not hold a path, got {text!r}")
+        raise ConfigError(f"name must not contain a path, got {text!r}")
 
 
 def _with_path(
@@ -248,7 +248,7 @@ def _with_path(
     """Return the ``[data]`` table with the path at which its files were found."""
     if table.get("source") != "files":
         if given is not None:
-            raise ConfigError(f"suite {suite} makes its own series; leave out --data")
+            raise ConfigError(f"suite {suite} generates its series; leave out --data")
         return table
     if given is not None:
         return table | {"path": str(given)}
@@ -261,7 +261,7 @@ def _with_path(
             if (folder / named).exists():
                 return table | {"path": str(folder / named)}
     raise FileError(
-        f"suite {suite} needs {' or '.join(names)}, which is not here; pass --data FOLDER_OR_ZIP "
+        f"suite {suite} needs {' or '.join(names)}, which was not found; pass --data FOLDER_OR_ZIP "
         "or set AXONAD_DATA to the folder that contains it"
     )
 
@@ -282,9 +282,9 @@ def _choose_series(
     return [ref for ref in refs if not parts or any(part in ref.name for part in parts)]
 
 
-def _seeds(entrant: Entrant, ref: SeriesRef, seeds: Sequence[int]) -> Sequence[int]:
+def _seeds(detector: SuiteDetector, ref: SeriesRef, seeds: Sequence[int]) -> Sequence[int]:
     """Return the seeds to run: a generated series has one, a deterministic detector needs one."""
     if ref.seed is not None:
         return (ref.seed,)
-    is_random = "seed" in detector_class(entrant.name).__dataclass_fields__
+    is_random = "seed" in detector_class(detector.name).__dataclass_fields__
     return seeds if is_random else seeds[:1]

@@ -129,7 +129,7 @@ def _print_planted(
 def _print_false_alarms(result: Explanation, labels: NDArray[np.int8], *, margin: int) -> None:
     """Count the events further than ``margin`` steps from any fault.
 
-    A window's score stands at its centre, so one that touches a fault may raise an alarm earlier.
+    A window's score is placed at its centre, so it may raise an alarm before the fault begins.
     """
     near = np.convolve(labels, np.ones(2 * margin + 1), mode="same") > 0
     false = sum(not near[e.start : e.end].any() for e in result.events(gap=GAP))

@@ -76,7 +76,7 @@ def _verify(detector: AxonAD, path: Path) -> float | None:
     center, unit = (np.array(json.loads(metadata[name])) for name in ("center", "unit"))
     rows = detector.window + WINDOWS - 1
     noise = np.random.default_rng(0).normal(size=(rows, detector.n_features_in_))
-    # From the training mean to three units around it: quiet windows and wild ones.
+    # Noise that grows from 0 to three units around the training mean: normal to extreme windows.
     series = center + unit * (np.linspace(0, 3, rows)[:, None] * noise)
     views = np.lib.stride_tricks.sliding_window_view(series, detector.window, axis=0)
     found = session.run(["score"], {"window": np.ascontiguousarray(views.swapaxes(1, 2))})[0]

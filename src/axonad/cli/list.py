@@ -16,7 +16,7 @@ from axonad.registry import detector_class, list_detectors
 def list_command(
     name: Annotated[str | None, typer.Argument(help="Detector to show in detail.")] = None,
 ) -> None:
-    """List all detectors, or describe one: its paper, its parameters, its deviations."""
+    """List all detectors, or describe one: its paper, parameters and deviations from the paper."""
     if name is not None:
         _describe(name)
         return

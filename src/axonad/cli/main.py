@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; on a user error print one red line and exit with code 2."""
     try:
         code = app(arguments, standalone_mode=False)
-    except BrokenPipeError:  # whoever read our output has closed the pipe
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (AxonADError, OSError) as error:

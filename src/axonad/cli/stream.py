@@ -59,7 +59,7 @@ def stream(
         scorer = StreamScorer(detector)
     if hold_limit is not None:
         scorer.hold_limit = hold_limit
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that the state is saved
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # raises, so that the state is saved
     try:
         for row in parse_rows(_stdin_lines(), scorer.names):
             answer = _answer(scorer, row)
@@ -98,7 +98,7 @@ def _answer(scorer: StreamScorer, row: Row | InputError) -> dict[str, Any] | Non
 
 
 def _answer_unreadable(scorer: StreamScorer, reason: str) -> dict[str, Any]:
-    """Push a row of missing values, so that no window spans a gap without knowing it."""
+    """Push a row of missing values, so that no window spans an unnoticed gap."""
     try:
         result = scorer.push([None] * scorer.detector.n_features_in_)
     except StaleError as error:

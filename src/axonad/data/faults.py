@@ -33,7 +33,7 @@ TOLERANCES = np.array([sensor.tolerance for sensor in SENSORS])
 MATERIAL_SHARE = 0.6  # share of steps that have to exceed the tolerance, in every channel
 ATTEMPTS = 300  # positions and channels tried for one event
 SETS_PER_START = 6  # sets of channels tried at one position before the next
-GAP = 150  # least normal steps between two events: a window of 100 contains only one of them
+GAP = 150  # minimum of normal steps between events: a window of 100 contains only one event
 EDGE = 5  # steps compared on both sides of a seam between two segments
 
 
@@ -149,7 +149,7 @@ def bend(course: Array, before: Array, after: Array) -> Array:
 class Planter:
     """Plants faults into ``values``, a copy of the ``clean`` drive, and lists them in ``events``.
 
-    ``pool`` is another drive of the same car, a source of foreign segments.
+    ``pool`` is another drive of the same car, which supplies segments for correlation breaks.
     """
 
     def __init__(self, clean: Array, pool: Array, train_end: int, rng: np.random.Generator) -> None:

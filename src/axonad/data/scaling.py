@@ -10,7 +10,8 @@
 The soft rule divides a channel by its training standard deviation, or by a tenth of its training
 range if that is larger, so that a channel that rarely changes does not explode when it changes
 again. The result does not depend on the unit of the channel. A channel that was constant in
-training is divided by a millionth of its magnitude (at least of 1): any change stands out.
+training is divided by a millionth of its magnitude, or of 1 if that is larger: any change stands
+out.
 A scaled value z then becomes 3·asinh(z / 3), which is linear up to about 3 and logarithmic beyond,
 so that extremes stay visible without dominating all other channels. Both numbers were chosen on
 the tuning series of TSB-AD.
@@ -29,7 +30,7 @@ from axonad.data.frames import Matrix, Names, wrong_size
 SCALINGS = ("soft", "train", "array")
 TINY = 1e-8  # divisor of the paper's code where the standard deviation is 0
 FLOOR = 0.1  # smallest unit of a channel that is not constant, as a share of its range
-NOISE = 1e-6  # unit of a constant channel, as a share of its magnitude (at least of 1)
+NOISE = 1e-6  # unit of a constant channel, as a share of max(1, its magnitude)
 ROUNDING = 1e-12  # smaller changes, as a share of the magnitude, are floating-point rounding
 KNEE = 3.0  # scaled value up to which the soft rule is about linear
 LIMIT = 1e15  # largest scaled value; its square does not overflow float32

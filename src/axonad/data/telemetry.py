@@ -29,7 +29,7 @@ UNITS: dict[str, str] = {sensor.name: sensor.unit for sensor in SENSORS}
 MIN_STEPS = 2_000
 ANOMALY_RATE = 0.089  # share of anomalous steps in the test half
 STEPS_PER_EVENT = 80_000 / 30
-FIRST_EVENT = (43_410, 80_000)  # first anomalous step, of so many steps
+FIRST_EVENT = (43_410, 80_000)  # first anomalous step of a drive of this length
 MAX_LENGTH = 292
 WIDTHS = (2, 1, 2, 3, 1, 2, 4, 2, 1, 3)  # number of channels of each event, repeated
 SPIKE_LENGTHS = (1, 2, 3, 5, 8)
@@ -116,7 +116,7 @@ def _drive_clean(steps: int, seed: int) -> Planter:
     check_int("steps", steps, low=MIN_STEPS)
     check_int("seed", seed, low=0)
     drive_rng, fault_rng = np.random.default_rng(seed).spawn(2)
-    spare = max(steps // 4, 8_000)  # not part of the result: a source of foreign segments
+    spare = max(steps // 4, 8_000)  # not part of the result: supplies segments of another time
     driven = simulate_drive(steps + spare, drive_rng)
     return Planter(driven[:steps], driven[steps:], steps // 2, fault_rng)
 

@@ -1,1 +1,1 @@
-"""Engines that compute what ``model/`` defines, faster; each is tested against its plain twin."""
+"""Faster implementations of ``model/`` and ``train/``, each tested against the plain one."""

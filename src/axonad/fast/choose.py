@@ -1,7 +1,7 @@
-"""Which engine trains and scores: the fastest that computes this network on this device.
+"""Choose the fastest implementation that can train or score a network on a device.
 
-Every engine equals the plain functions ``train`` and ``run_windows`` within the tolerance stated in
-``docs/exactness.md``. Without this package the product would be complete and slower.
+Each equals the plain functions ``train`` and ``run_windows`` within the tolerance stated in
+``docs/exactness.md``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEW = 8  # up to this many windows, preparing a faster network costs more than i
 def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
     """Call ``consume(first, output, x)`` for all windows of a series (n, F), a batch at a time.
 
-    On a CPU several threads call it, and what they hand over is valid until it returns.
+    On a CPU several threads call ``consume``; its arguments are valid until it returns.
     """
     device = series.device.type
     if net.config.is_standard and device == "cuda":
@@ -54,7 +54,7 @@ def train_net(
 ) -> History:
     """Train ``net`` in place and return the history; wrap the call in ``seeded``.
 
-    On CUDA it is trained as a stack of one model, whose few kernel launches are recorded.
+    On CUDA it is trained as a stack of one model, recorded as a CUDA graph.
     """
     device, is_standard = series.device, net.config.is_standard
     if is_standard and device.type == "cuda":

@@ -1,4 +1,4 @@
-"""The network of the paper, as torch modules. One legend of symbols for all of it.
+"""The network of the paper, as torch modules, and the symbols that all of them use.
 
 =======  ==========================================================================================
 symbol   meaning (default)
@@ -9,7 +9,7 @@ F        channels
 D        width of the embedding (128)
 N        attention heads (8); each head is d = D / N wide (the paper's N_h and d_h)
 s        horizon: the predictor sees nothing later than τ - s (1)
-k        tail: how many last steps the query mismatch looks at (10)
+k        tail: the query mismatch averages over the last k steps (10)
 m        momentum of the target's moving average (0.9)
 x        window                               (B, T, F)
 h        embedding, the residual stream       (B, T, D)

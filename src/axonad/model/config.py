@@ -12,7 +12,7 @@ KERNEL = 3
 
 @dataclass(frozen=True, kw_only=True)
 class NetConfig:
-    """Sizes of one network. Defaults live in the detector's fields, not here."""
+    """Sizes of one network; their defaults are the fields of the detector."""
 
     channels: int
     window: int

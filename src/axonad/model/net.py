@@ -20,7 +20,7 @@ from axonad.torch_runtime.windows import gather_windows
 
 
 class Output(NamedTuple):
-    """What a forward pass gives for a batch of windows; queries of all steps or the last ones."""
+    """Outputs for a batch of windows; the queries are those of all steps or of the last ones."""
 
     reconstruction: Tensor  # x̂  (B, T, F)
     predicted: Tensor  # q̂  (B, N, T, d)
@@ -32,7 +32,7 @@ Consume = Callable[[int, Output, Tensor], None]
 
 
 class AxonNet(nn.Module):
-    """Reconstructs a window and predicts, from history alone, where its attention will look."""
+    """Reconstructs a window, and predicts its attention queries from past rows alone."""
 
     def __init__(self, config: NetConfig) -> None:
         super().__init__()

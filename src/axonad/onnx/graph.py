@@ -1,6 +1,6 @@
 """The network as an ONNX graph, node by node, for scoring.
 
-Twin: ``model/net.py``, with which the tests compare the scores. It is written by hand rather than
+Reference: ``model/net.py``, with which the tests compare the scores. It is written by hand, not
 traced: the graph is small, its bytes depend only on the weights, and it needs no package but
 ``onnx``. The graph contains only what a score needs: the queries of the last ``scored_steps``
 steps, and the part of the predictor's input that they depend on.

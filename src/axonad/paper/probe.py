@@ -112,7 +112,9 @@ def _ready(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
     """Return the detector's network and the scaled series on its device."""
     detector.check_fitted()
     if not detector.net_config(channels=1).is_standard:
-        raise ConfigError("a probe needs predicted queries; this variant predicts others")
+        raise ConfigError(
+            "a probe needs the paper's network, which this variant changes; use AxonAD"
+        )
     device = resolve_device(detector.device)
     return detector.net_.to(device).eval(), detector.scaled(X, device)
 

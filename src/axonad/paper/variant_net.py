@@ -6,7 +6,7 @@
 ``queries``                        q̂ with q*, the paper's model
 ``keys``, ``values``               k̂ or v̂ of a second predictor with those of the moving average
 ``hidden``                         the predictor's whole output with H* = LN1*(h*)
-``attention-from-queries``         the map of q̂ on the keys with the map attention itself has
+``attention-from-queries``         the attention map of q̂ with that of the network's own queries
 ``attention-from-queries-and-keys``  the same, the keys predicted too, by a second predictor
 =================================  =================================================================
 
@@ -85,7 +85,7 @@ class VariantNet(AxonNet):
             self.log_temperature = nn.Parameter(torch.zeros(1))
 
     def forward(self, x: Tensor, last: int | None = None) -> Output:
-        """Return reconstruction and, of all or the ``last`` steps, what is compared."""
+        """Return the reconstruction, and prediction and target of all or the ``last`` steps."""
         h, H, q = self.online(x)
         history = H.detach() if self.variant.detached else H
         predicted, target = self._compared(x, H.detach(), q.detach(), history, last)
@@ -128,9 +128,7 @@ class VariantNet(AxonNet):
                 target = self.slow(self.target.encoder(x[:, steps])[1])
             return self.second(history, last), split_heads(target, heads)
         found = self.predictor(history, last)
-        if (
-            self.variant.predicts == "hidden"
-        ):  # one vector of the full width instead of one per head
+        if self.variant.predicts == "hidden":  # one vector of full width, not one per head
             with torch.no_grad():
                 target = self.target.encoder(x[:, steps])[1]
             return found.transpose(1, 2).flatten(2)[:, None], target[:, None]

@@ -1,8 +1,8 @@
 """The variants of AxonAD in the paper's ablations: other prediction targets, losses and scores.
 
 Özer et al., 2026, arXiv 2603.12916, Table 3. ``benchmarks/paper/ablation/suite.toml`` names every
-variant. Where the paper's text and the authors' published runs differ, these
-parameters express both.
+variant. Where the paper's text and the authors' published runs differ, these parameters express
+both.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from axonad.torch_runtime.training_params import select_fields
 class AxonADVariant(AxonAD):
     """AxonAD with another prediction target, training objective or score; by default AxonAD.
 
-    Variants are trained and scored by the plain network, without the engines of ``fast/``. One
-    that differs in ``scores`` alone is trained like AxonAD and has the same weights.
+    Variants are trained and scored by the plain network, without ``fast/``. One that differs in
+    ``scores`` alone is trained like AxonAD and has the same weights.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class AxonADVariant(AxonAD):
     scores: tuple[str, ...] = tuple(TERMS)
 
     def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write an ONNX file, which only the paper's own model and score have."""
+        """Write an ONNX file; raise ConfigError unless model and score are the paper's."""
         if not self._is_standard:
             raise ConfigError("a variant cannot be exported to ONNX; only AxonAD itself can")
         super().export_onnx(path, overwrite=overwrite)

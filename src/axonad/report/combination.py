@@ -1,7 +1,7 @@
 """The combined score against its two parts, series by series.
 
-Only labels tell which part is better on a series, so the lines of those series describe how the
-sum does on them; they are no rule that a user could follow.
+Some lines are over the series on which one part is better. Only labels tell which these are, so
+the lines describe results; they are not a rule for choosing a part.
 """
 
 from __future__ import annotations

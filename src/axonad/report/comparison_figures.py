@@ -65,7 +65,7 @@ def draw_pairwise(
     right.set_xlabel(f"median {metric} difference\n(negative: {name} is better)", fontsize=9)
     title = f"{metric}: every detector against {name}"
     if absent:
-        title += f"; not shown, for want of series: {', '.join(absent)}"
+        title += f"; not shown, too few series: {', '.join(absent)}"
     _finish(figure, title, collect(rows, metric=metric).setting + note)
     save_figure(figure, path)
 

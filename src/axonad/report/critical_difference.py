@@ -1,4 +1,4 @@
-"""The critical-difference diagram: average ranks on an axis, insignificant differences barred."""
+"""The critical-difference diagram: average ranks, with bars over detectors that do not differ."""
 
 from __future__ import annotations
 

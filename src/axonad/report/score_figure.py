@@ -42,7 +42,7 @@ def draw_scores(
     channels
         Channels to show; by default those that change most relative to their range.
     """
-    shown = [name for name in channels if name in series.channels] or _liveliest(series)
+    shown = [name for name in channels if name in series.channels] or _most_active(series)
     parts = components or {}
     heights = [1.0] * len(shown) + [2.0] + [1.0] * len(parts)
     figure, grid = new_figure(
@@ -92,7 +92,7 @@ def _spans(
     return [(int(a), int(b), RED) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _liveliest(series: Series) -> list[str]:
+def _most_active(series: Series) -> list[str]:
     """Return the channels that change most per step relative to their range, in column order."""
     span = np.ptp(series.values, axis=0)
     change = np.abs(np.diff(series.values, axis=0)).mean(axis=0) / np.where(span > 0, span, 1)

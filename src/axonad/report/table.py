@@ -145,7 +145,7 @@ class Table:
         return "\n".join([*lines, r"\end{table}"]) + "\n"
 
     def to_csv(self) -> str:
-        """Return CSV in full precision, with own columns for deviations and interval bounds."""
+        """Return CSV in full precision, with separate columns for deviations and bounds."""
         target = io.StringIO()
         writer = csv.writer(target, lineterminator="\n")
         writer.writerow(name for column in self.columns for name in _csv_names(column))

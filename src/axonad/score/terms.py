@@ -1,7 +1,7 @@
 """The terms of the score: each a function of a batch of windows, named in one table.
 
 A new term is one function and one line in TERMS; standardisation, combination, ``components`` and
-the explanation follow without change. Terms receive the reconstruction of the whole window and the
+the explanation need no change. Terms receive the reconstruction of the whole window and the
 queries of its last ``scored_steps`` steps only, since the others are not computed.
 """
 

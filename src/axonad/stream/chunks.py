@@ -1,8 +1,8 @@
 """Scores of a long series chunk by chunk, in bounded memory, with any causal detector.
 
-At every alignment of windows, the score of a step depends on at most ``history - 1`` rows on either
-side. So each block is scored together with that many rows around it, and only the steps that have
-them are yielded; the first and last steps of the series are those the detector itself fills in.
+With any alignment, the score of a step depends on at most ``history - 1`` rows on either side. Each
+block is therefore scored together with that many rows around it, and only the steps that have them
+are yielded. At both ends of the series, all steps are yielded as the detector scores them.
 
 Scores, components and attributions to channels equal those of the whole series within the tolerance
 stated in :mod:`axonad.stream`. Start, end, peak and channels of events are the same unless a score

@@ -22,17 +22,17 @@ Vehicle = str | int
 
 
 class FleetScorer:
-    """Scores the live streams of many vehicles, the rows of one push in one pass.
+    """Scores the live streams of many vehicles, all rows of one ``push`` as one batch.
 
-    Every vehicle has the scores of a :class:`StreamScorer` of its own. A vehicle joins with its
-    first row, and not every push needs a row of every vehicle.
+    Each vehicle gets the scores of a separate :class:`StreamScorer`. A vehicle joins with its first
+    row, and not every push needs a row of every vehicle.
 
     Parameters
     ----------
     detector
         A fitted, causal detector for all vehicles. It is not modified.
     hold_limit
-        In how many consecutive rows a missing value is replaced by the channel's last one.
+        Maximum number of consecutive rows in which a channel's last value replaces a missing one.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class FleetScorer:
         """
         if not isinstance(rows, Mapping):
             kind = type(rows).__name__
-            raise InputError(f"push takes a mapping from vehicles to their rows, got {kind}")
+            raise InputError(f"push needs a mapping from vehicles to rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
         results: dict[Vehicle, StreamResult | None] = {}
         held: dict[Vehicle, Held] = {}
@@ -103,7 +103,7 @@ class FleetScorer:
             full = [self._lanes[vehicle] for vehicle in held]
             results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
         if refused:
-            raise StaleError(_complaint(refused), results=results, refused=refused)
+            raise StaleError(_error_message(refused), results=results, refused=refused)
         return results
 
     def counts(self, vehicle: Vehicle) -> dict[str, int]:
@@ -155,16 +155,16 @@ class FleetScorer:
     def _lane(self, vehicle: Vehicle) -> Lane:
         if vehicle not in self._lanes:
             hint = suggest(str(vehicle), [name for name in self._lanes if isinstance(name, str)])
-            raise UnknownNameError(f"no vehicle {vehicle!r} among the {len(self)} here{hint}")
+            raise UnknownNameError(f"no vehicle {vehicle!r} among {len(self)} in the fleet{hint}")
         return self._lanes[vehicle]
 
 
 def _check_vehicle(vehicle: object) -> None:
     if isinstance(vehicle, bool) or not isinstance(vehicle, str | Integral):
-        raise InputError(f"a vehicle is named by a string or an integer, got {vehicle!r:.100}")
+        raise InputError(f"a vehicle must be a string or an integer, got {vehicle!r:.100}")
 
 
-def _complaint(refused: Mapping[Vehicle, str]) -> str:
+def _error_message(refused: Mapping[Vehicle, str]) -> str:
     listed = "; ".join(
         f"vehicle {vehicle!r}: {why}" for vehicle, why in list(refused.items())[:LISTED]
     )

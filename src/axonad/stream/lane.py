@@ -162,6 +162,6 @@ class Lane:
             label = channel_label(int(np.argmax(late)), self._names)
             return (
                 f"channel {label} has been silent for more than hold_limit={hold_limit} rows "
-                f"at row {self.rows}; the window starts anew"
+                f"at row {self.rows}; the window was cleared"
             )
         return None

@@ -32,7 +32,7 @@ class StreamScorer:
     detector
         A fitted, causal detector. It is not modified, and many scorers may share it.
     hold_limit
-        In how many consecutive rows a missing value is replaced by the channel's last one.
+        Maximum number of consecutive rows in which a channel's last value replaces a missing one.
 
     See Also
     --------

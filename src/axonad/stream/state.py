@@ -42,7 +42,7 @@ def reading_state(
     """Yield a file's document and hold limit; errors in the body report the file as damaged."""
     document = modelfile.read_document(path, kind=kind, newest=FORMAT)
     if document.get("detector") != detector.fingerprint:
-        raise ModelFileError(f"{path} belongs to another detector than the one given")
+        raise ModelFileError(f"{path} belongs to another detector; pass the one it was saved with")
     try:
         check_int("hold_limit", document["hold_limit"], low=0)
         yield document, document["hold_limit"]

@@ -1,7 +1,7 @@
-"""Work shared out to CPU cores in whole pieces, each computed by one thread.
+"""A thread pool for independent work items, each computed by one thread.
 
 Torch splits every matrix product among its threads and waits for the slowest. When other programs
-use the cores too, that wait is most of the time; independent pieces do not wait for each other.
+use the cores too, that wait is most of the time; independent items do not wait for each other.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def one_thread() -> Iterator[None]:
 
 
 def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
-    """Call ``work`` on as many threads as torch may use; each iterates over items as it gets free.
+    """Call ``work`` on as many threads as torch may use; each takes the next item when it is free.
 
-    Inside, torch uses one thread per call; gradient mode is that of the caller.
+    Inside ``work``, torch uses one thread; the gradient mode is that of the caller.
     """
     threads = min(torch.get_num_threads(), len(items))
     if threads < 2:
@@ -44,7 +44,7 @@ def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
         pending.put(item)
 
     def one() -> None:
-        torch.set_num_threads(1)  # also the start value of later threads, hence one_thread below
+        torch.set_num_threads(1)  # also the default of later threads, so one_thread restores it
         with torch.set_grad_enabled(needs_grad):
             work(iter(pending.get, None))
 

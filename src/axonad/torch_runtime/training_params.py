@@ -60,9 +60,9 @@ def check_by_type(params: Any, *, zero_allowed: Collection[str] = ()) -> None:
 
 
 def count_training_rows(rows: int, *, validation: float, window: int) -> int:
-    """Return how many of ``rows`` rows, from the first, are trained on; the rest validates.
+    """Return how many of ``rows`` rows are for training; the rest, at the end, is for validation.
 
-    All of them are where the training share would not be longer than one window.
+    All rows are for training if that share would not be longer than one window.
 
     >>> count_training_rows(400, validation=0.2, window=100)
     320

@@ -43,7 +43,7 @@ def restore_net(build: Callable[[], Net], arrays: Arrays) -> Net:
 
 
 def check_shapes(net: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Raise ValueError on the first weight that is missing, superfluous or of another shape."""
+    """Raise ValueError on the first weight that is missing, unexpected or of another shape."""
     for name, expected in net.state_dict().items():
         if name not in weights:
             raise ValueError(f"weight {name!r} is missing")

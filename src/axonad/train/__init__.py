@@ -1,1 +1,1 @@
-"""Training: the loop, the masks, the best checkpoint, the seed."""
+"""Training: the loop, the masks, early stopping."""

@@ -1,4 +1,4 @@
-"""Epochs with early stopping: the best weights so far, and when to stop looking for better ones."""
+"""Early stopping: run epochs until the error stops falling, and keep the best weights."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Step = Callable[[Tensor], None]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """How to train. Defaults live in the detector's fields, not here."""
+    """Training settings; their defaults are the fields of the detector."""
 
     epochs: int
     batch_size: int

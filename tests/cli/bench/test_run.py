@@ -100,7 +100,7 @@ def test_a_run_in_which_all_fails_says_so_to_the_shell(run, tmp_path):
         ),
         (("smoke", "--workers", "0"), "Invalid value for '--workers'"),
         (("smoke", "--device", "tpu"), "device must be 'auto', 'cpu', 'cuda' or 'mps', got"),
-        (("smoke", "--data", "x"), "makes its own series; leave out --data"),
+        (("smoke", "--data", "x"), "generates its series; leave out --data"),
         (("tsb-ad-m", "--data", "none.zip"), "none.zip does not exist"),
     ],
 )

@@ -49,7 +49,7 @@ def test_diagnostics_of_another_suites_series(run, tmp_path):
 def test_mistakes_are_one_sentence(run, tmp_path):
     for words, said in (
         (("diagnostics", "--small", "--on", "telemetry"), "leave out --data and --on"),
-        (("diagnostics", "--show"), "expected what `axonad paper diagnostics` wrote"),
+        (("diagnostics", "--show"), "run `axonad paper diagnostics` first"),
         (("diagnostics", "--on", "telemetri"), "no suite 'telemetri'"),
         (("diagnostics", "--small", "--device", "gpu"), "gpu"),
     ):

@@ -33,7 +33,7 @@ def test_ablation_and_sensitivity_run_small(run, tmp_path):
 def test_mistakes_are_one_sentence(run, tmp_path):
     code, _, err = run("paper", "ablation", "--small", "--data", tmp_path)
     assert code == 2
-    assert "--small makes its own series; leave out --data" in err
+    assert "--small generates its series; leave out --data" in err
     code, _, err = run("paper", "ablation", "--show")
     assert code == 2
     assert "expected rows of `axonad bench run`" in err

@@ -61,7 +61,7 @@ def test_the_tables_run_small(run, tmp_path):
 def test_mistakes_are_one_sentence(run, tmp_path):
     code, _, err = run("paper", "table1", "--data", tmp_path)
     assert code == 2
-    assert "makes its own series; leave out --data" in err
+    assert "generates its series; leave out --data" in err
     code, _, err = run("paper", "runtime", "--small", "-p", "causal")
     assert code == 2
     assert "has no protocol 'causal'; it has parity" in err

@@ -31,8 +31,8 @@ def test_transfer_against_files(run, tmp_path):
 
 def test_mistakes_are_one_sentence(run, tmp_path):
     for words, said in (
-        (("transfer", "--show"), "expected what `axonad paper transfer` wrote"),
-        (("transfer", "--small", "--data", tmp_path), "--small makes its own series"),
+        (("transfer", "--show"), "run `axonad paper transfer` first"),
+        (("transfer", "--small", "--data", tmp_path), "--small generates its series"),
     ):
         code, _, err = run("paper", *words)
         assert code == 2, words

@@ -47,5 +47,5 @@ def test_milliseconds_are_per_step_scored():
 def test_what_the_table_needs():
     with pytest.raises(InputError, match="ratios to AxonAD, which has no successful row"):
         paper_runtime_table(ROWS[:1])
-    with pytest.raises(InputError, match="times are of one protocol"):
+    with pytest.raises(InputError, match="the rows mix protocols"):
         paper_runtime_table([*ROWS, make_row("AxonAD", protocol="causal", **HALF)])

@@ -17,7 +17,7 @@ def test_failures_are_counted_and_nothing_else_is_mixed():
     with pytest.raises(InputError, match="all 1 runs failed; the first said: broke"):
         gather([make_finding("b", value=None)])
     other = Finding(row=make_row("AxonAD", "a", 0.5, protocol="causal"), measures={})
-    with pytest.raises(InputError, match="diagnostics are of one protocol"):
+    with pytest.raises(InputError, match="the findings mix protocols"):
         gather([make_finding("a"), other])
 
 

@@ -79,7 +79,7 @@ def test_tuning_series_are_a_comparison_of_their_own(tmp_path, read):
 
 
 def test_what_cannot_be_compared(tmp_path, read):
-    with pytest.raises(FileError, match="expected what `axonad paper transfer` wrote"):
+    with pytest.raises(FileError, match="run `axonad paper transfer` first"):
         read_segments(tmp_path)
     with pytest.raises(InputError, match="a target and 2 others, got 0 and 2"):
         compare_segments(fill(tmp_path, A=(1, 2)))

@@ -62,7 +62,7 @@ def run_locally(
 
 
 def default_workers(device: str | None) -> int:
-    """Return one worker per core, but not more than share a GPU well where one is used."""
+    """Return one worker per core, at most ``MAX_PER_GPU`` if jobs use a GPU."""
     if device not in ("cpu", "mps"):
         import torch
 

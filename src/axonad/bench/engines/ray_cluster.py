@@ -21,7 +21,7 @@ from axonad.bench.row import Row
 from axonad.bench.sources import load
 from axonad.errors import ConfigError, MissingDependencyError
 
-ATTEMPTS = 3  # lost machines after which a job is given up, or actors that fail to start
+ATTEMPTS = 3  # limit of lost machines per job, and of failed actor starts in a row
 POLL_SECONDS = 1.0  # longest wait for an answer of the cluster
 
 

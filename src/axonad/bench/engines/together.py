@@ -61,7 +61,7 @@ def save_joint_scores(jobs: Sequence[Job], folder: Path, *, device: str | None) 
             is_new = saved is None or saved.fingerprint != series.fingerprint
             if is_new and isinstance(detector, AxonAD) and _is_standard(detector):
                 ready.append((job, series, detector))
-        except Exception:  # noqa: S112 - the worker meets the same error and makes a row of it
+        except Exception:  # noqa: S112 - the worker raises it again and makes a row of it
             continue
     failed, seconds = fit_jointly(ready)
     for index, (job, series, detector) in enumerate(ready):

@@ -30,8 +30,8 @@ from axonad.bench.sources import LoadedSeries, SeriesRef, load
 from axonad.errors import AxonADError, MissingDependencyError
 
 POLL_SECONDS = 0.05  # between two checks of a running job
-START_SECONDS = 300.0  # a process may take to import what it needs
-EXIT_SECONDS = 10.0  # a process that closed its connection may take to exit
+START_SECONDS = 300.0  # time limit for a process to import its packages
+EXIT_SECONDS = 10.0  # time limit for a process to exit after closing its connection
 
 
 class StoppedError(AxonADError):
@@ -151,7 +151,7 @@ class Worker:
         process, self._process = self._process, None
         if process is None:
             return
-        with suppress(ProcessLookupError):  # it leads a process group: its children end with it
+        with suppress(ProcessLookupError):  # its process group includes its children
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self._connection.close()
@@ -170,7 +170,7 @@ def serve(connection: Any) -> None:
         except EOFError:
             return
         if series is None:
-            with suppress(Exception):  # execute meets the same error and makes a row of it
+            with suppress(Exception):  # execute raises it again and makes a row of it
                 if last is None or last[0] != job.series:  # jobs come series by series
                     last = (job.series, load(job.series))
                 series = last[1]

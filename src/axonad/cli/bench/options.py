@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 Metric = Annotated[
-    str, typer.Option(help="Name of a metric, or of one score component's, such as `VUS-PR d_rec`.")
+    str, typer.Option(help="Name of a metric; `VUS-PR d_rec` is that of one score component.")
 ]
 Detectors = Annotated[
     list[str] | None,

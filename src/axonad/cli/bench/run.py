@@ -55,7 +55,7 @@ def run(
     check_choice("engine", engine, ENGINES)
     found = read_suite(suite, data=data)
     jobs = found.jobs(
-        detectors=split_names(detectors, known={entrant.title for entrant in found.detectors}),
+        detectors=split_names(detectors, known={one.title for one in found.detectors}),
         series=split_names(series), protocols=split_names(protocols), split=split,
         seeds=parse_seeds(seeds),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``axonad bench transfer``: whether a data set is an outlier among others, by unlabelled data."""
+"""``axonad bench transfer``: whether a data set is an outlier among others, without labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``axonad paper diagnostics``: measure what AxonAD does inside, on every series of a suite."""
+"""``axonad paper diagnostics``: measure attention queries and score parts on every series."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from axonad.paper.tables.diagnostics import diagnostics_table, rules_table, seri
 
 SUITE = "paper-diagnostics"
 PROTOCOL = "parity"
-SPLIT = "eval"  # of another suite only these series are used, if it has splits
+SPLIT = "eval"  # the series used of a suite given by --on, if it has splits
 SMALL_STEPS = 4000  # enough for an event with normal steps before it
 
 On = Annotated[
@@ -75,7 +75,7 @@ def _suite_name(on: str) -> str:
 def _choose_suite(on: str, *, data: Path | None, small: bool) -> Suite:
     """Return the suite of the diagnostics, with the series of the suite ``on``."""
     if small and (data is not None or on != SUITE):
-        raise InputError("--small makes its own series; leave out --data and --on")
+        raise InputError("--small generates its series; leave out --data and --on")
     if small:
         suite = shrink_suite(read_suite(SUITE, data=Path()))
         return replace(suite, data={"source": "telemetry", "steps": SMALL_STEPS})

@@ -86,8 +86,8 @@ class Experiment:
             self._write(rows, write or (folder.parent if folder.is_file() else folder))
             return
         if small and data is not None:
-            raise InputError("--small makes its own series; leave out --data")
-        # A small run replaces the suite's data, so that any path will do.
+            raise InputError("--small generates its series; leave out --data")
+        # A small run replaces the suite's data, so any path is accepted.
         suite = read_suite(self.suite, data=Path() if small and self.needs_data else data)
         if small:
             suite = shrink_suite(suite, detectors=() if detectors else self.small_detectors)

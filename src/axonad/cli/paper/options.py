@@ -10,7 +10,7 @@ import typer
 Small = Annotated[
     bool,
     typer.Option(
-        "--small", help="Quick trial: tiny networks on short generated series, no real results."
+        "--small", help="Quick trial: tiny networks on short generated series; scores mean nothing."
     ),
 ]
 Write = Annotated[

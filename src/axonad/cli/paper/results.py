@@ -27,9 +27,9 @@ def check_results_folder(folder: Path | None) -> None:
 
 
 def write_results(folder: Path, *, tables: MakeTables, figures: DrawFigures) -> None:
-    """Print the first table; write all tables and figures, over those of an earlier run.
+    """Print the first table; write all tables and figures, overwriting those of an earlier run.
 
-    The first table must be there; any other that cannot be made is reported with the reason.
+    If the first table cannot be made, the error is raised; others are reported with the reason.
     """
     first = next(iter(tables))
     table = tables[first]()

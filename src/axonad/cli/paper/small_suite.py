@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from axonad.bench.suite import Entrant, Suite
+from axonad.bench.suite import Suite, SuiteDetector
 from axonad.registry import detector_class
 
 PARAMS = {"d_model": 16, "heads": 2, "epochs": 1, "dilations": [1, 2]}
@@ -31,7 +31,7 @@ def shrink_suite(suite: Suite, *, detectors: Sequence[str] = ()) -> Suite:
     )
 
 
-def _small_params(entrant: Entrant) -> dict[str, Any]:
+def _small_params(detector: SuiteDetector) -> dict[str, Any]:
     """Return those of ``PARAMS`` that the detector has."""
-    known = detector_class(entrant.name).__dataclass_fields__
+    known = detector_class(detector.name).__dataclass_fields__
     return {name: value for name, value in PARAMS.items() if name in known}

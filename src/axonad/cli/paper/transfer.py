@@ -71,7 +71,7 @@ def _series(on: str, data: Path | None, seeds: list[str] | None) -> tuple[Refs, 
 def _small_series(data: Path | None) -> tuple[Refs, Refs]:
     """Return short generated series of two kinds in place of telemetry and TSB-AD."""
     if data is not None:
-        raise InputError("--small makes its own series; leave out --data")
+        raise InputError("--small generates its series; leave out --data")
     return (
         sources.find({"source": "telemetry", "steps": SMALL_STEPS}, seeds=SMALL_TARGETS),
         sources.find({"source": "coordination", "steps": SMALL_STEPS}, seeds=SMALL_OTHERS),

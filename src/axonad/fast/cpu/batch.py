@@ -1,7 +1,7 @@
-"""The forward pass over all windows of one series, shared out to CPU cores.
+"""The forward pass over all windows of one series, split across CPU cores.
 
-Twin: ``run_windows`` in ``model/net.py``. Consecutive windows overlap in all rows but one, so what
-depends on a row alone is computed once per row and read through strided views.
+Reference: ``run_windows`` in ``model/net.py``. Consecutive windows overlap in all rows but one,
+so what depends on a row alone is computed once per row and read through strided views.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from axonad.fast.cpu.forward import ForwardNet, Rows, Seen
 from axonad.model.net import AxonNet, Consume
 from axonad.torch_runtime.threads import one_thread, share_out
 
-PASS = 32  # windows in one forward pass: what they need fits into a core's cache
+PASS = 32  # windows per forward pass: their activations fit into a core's cache
 
 
 def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
@@ -46,7 +46,7 @@ def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Cons
 
 
 def seen_from(forward: ForwardNet, rows: Rows, first: int, windows: int) -> Seen:
-    """Return what the windows that begin at rows ``first``, ``first + 1``, ... see."""
+    """Return views of ``rows`` for the windows that begin at ``first``, ``first + 1``, ..."""
     window = forward.config.window
     by_row = (_slide(part, first, windows, window) for part in rows[:3])
     by_step = (_slide_down(table, first, windows) for table in rows[3:])

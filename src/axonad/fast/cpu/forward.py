@@ -1,12 +1,12 @@
 """The forward pass of ``AxonNet`` for scoring, with a third of its arithmetic.
 
-Twin: ``model/net.py``. What depends on a row alone is computed once per row (``folding.py``), so
-queries, keys, values, the predictor's first layer and the target's queries are looked up and added
-instead of multiplied. Predictor and target compute the scored steps only. Consecutive linear maps
-are multiplied out beforehand, in double precision.
+Reference: ``model/net.py``. What depends on a row alone is computed once per row (``folding.py``),
+so queries, keys, values, the predictor's first layer and the target's queries are looked up and
+added instead of multiplied. Predictor and target compute the scored steps only. Consecutive linear
+maps are multiplied out beforehand, in double precision.
 
 Two callers feed it: ``batch.py`` with the windows of one series, which overlap, and ``live.py``
-with the windows of many streams, which do not. Both hand over :class:`Seen`.
+with the windows of many streams, which do not. Both pass :class:`Seen`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE = 16  # attention heads whose weights fit into a core's cache
 
 
 class Rows(NamedTuple):
-    """What is known of R rows, whatever window they are seen in."""
+    """Cached values of R rows that do not depend on the window."""
 
     heads: Tensor  # (3N, R, d): queries, keys, values
     every: Tensor  # (R, D + F'): h and direct, which all steps of a window need
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What B windows see of their rows, as views without any position's part."""
+    """Views of the cached values for B windows, before the position terms are added."""
 
     heads: Tensor  # (3N, B, T, d): queries, keys, values
     h: Tensor  # (B, T, D), without its mean
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
 
 class ForwardNet:
-    """A network's weights, multiplied out at the time of construction."""
+    """The forward pass of a network, with the weights it has at construction, multiplied out."""
 
     @torch.no_grad()
     def __init__(self, net: AxonNet) -> None:
@@ -79,7 +79,7 @@ class ForwardNet:
         return self._predictor.reads
 
     def rows(self, x: Tensor) -> Rows:
-        """Return what windows share of rows (R, F)."""
+        """Return the cached values of rows (R, F)."""
         spreads = self._spread.inverse(x), self._target_spread.inverse(x)
         heads = torch.matmul(x, self._heads.rows)
         return Rows(heads, x @ self._every, x @ self._last, *spreads)
@@ -125,7 +125,7 @@ class Heads:
             for part in (folded.rows, folded.steps)
         )
         self._steps = steps[:, None]
-        # A constant added to every key cancels in the softmax; one added to every value passes it.
+        # A constant on all keys cancels in the softmax; one on all values adds to the context.
         self._query = folded.constant[:width].view(heads, 1, 1, -1).to(like)
         self.value = folded.constant[-width:]
 
@@ -144,7 +144,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, buffers: Buffers, out: Tensor) ->
     """Write softmax(q kᵀ, base 2) v into ``out``, all (N, B, T, d).
 
     On a CPU, powers of two without subtracting the row maximum are several times faster than a
-    softmax; where the logits are too large for that, the maximum is subtracted after all.
+    softmax; if the logits are too large for that, the maximum is subtracted.
     """
     if q.device.type != "cpu":
         out.copy_(scaled_dot_product_attention(q, k, v, scale=math.log(2)))

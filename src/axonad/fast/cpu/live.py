@@ -1,8 +1,8 @@
-"""Scores of many live streams, one row at a time; what depends on a row is computed on arrival.
+"""Scores of many live streams, one row at a time, with the values of past rows cached.
 
-Twin: ``AxonAD.decision_function`` on the stream's rows. Every stream has a slot: two ring buffers
-with what ``ForwardNet`` knows of its last rows. Streams need not be synchronous; those that ask for
-a score at the same time share forward passes.
+Reference: ``AxonAD.decision_function`` on the stream's rows. Every stream has a slot: two ring
+buffers with the cached values of its last rows. Streams need not be synchronous; those that are
+scored in the same call share forward passes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS
 from axonad.torch_runtime.threads import one_thread, share_out
 
-CPU_BATCH = 8  # windows in one pass: what they need must fit into the cache
+CPU_BATCH = 8  # windows per forward pass: their activations must fit into the cache
 GPU_BATCH = 256
 
 
@@ -48,7 +48,7 @@ class LiveNet:
         self.idle_passes: list[dict[int, LivePass]] = []  # not in use by a thread, by batch size
 
     def rows(self, x: Tensor) -> tuple[Tensor, ...]:
-        """Return what is kept of rows (R, F): (R, C) for all steps, (R, C') for the last ones."""
+        """Return the cached values of rows (R, F): (R, C) for all steps, (R, C') for the last."""
         return torch.split(x @ self._weights, self._widths, dim=1)
 
     def borrow(self) -> dict[int, LivePass]:
@@ -59,15 +59,15 @@ class LiveNet:
             return {}
 
     def give_back(self, passes: dict[int, LivePass]) -> None:
-        """Offer passes to the next thread that asks."""
+        """Make passes available to other threads."""
         self.idle_passes.append(passes)
 
 
 class LivePass:
-    """Forward passes over B windows, with all memory and views made beforehand.
+    """A forward pass over B windows with preallocated memory and views.
 
-    Write what is kept of the windows' rows into ``every`` (B, T, C) and ``last`` (B, steps, C'),
-    then call :meth:`terms`.
+    Write the cached values of the windows' rows into ``every`` (B, T, C) and ``last``
+    (B, steps, C'), then call :meth:`terms`.
     """
 
     def __init__(self, net: LiveNet, every: Tensor, last: Tensor) -> None:
@@ -100,8 +100,8 @@ class LivePass:
         torch.addcmul(self._net.eps, out, out, value=1 / h.shape[-1], out=out).rsqrt_()
 
 
-class KeptWindows:
-    """The windows of live streams, each in a slot, and their scores."""
+class CachedWindows:
+    """The last rows of live streams, each in a slot, in ring buffers; scores their windows."""
 
     def __init__(self, net: LiveNet, scaler: Scaler, scales: Mapping[str, RobustScale]) -> None:
         self.net = net
@@ -188,14 +188,14 @@ class _Ring:
         self._size = size
         self._rows = like.new_zeros(0, like.shape[1])  # (slots · size, columns)
         steps = torch.arange(size)
-        self._order = ((steps[:, None] + steps) % size).to(like.device)  # by place of the oldest
+        self._order = ((steps[:, None] + steps) % size).to(like.device)  # by position of the oldest
 
     def new(self, slots: int) -> Tensor:
-        """Return memory that :meth:`read` can write so many slots to."""
+        """Return an output buffer for :meth:`read` of ``slots`` slots."""
         return self._rows.new_zeros(slots, self._size, self._rows.shape[1])
 
     def grow(self, slots: int) -> None:
-        """Make room for so many slots."""
+        """Allocate memory for ``slots`` slots in total."""
         rows = self._rows.new_zeros(slots * self._size, self._rows.shape[1])
         rows[: len(self._rows)] = self._rows
         self._rows = rows

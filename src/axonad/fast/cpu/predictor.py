@@ -1,7 +1,8 @@
 """The predictor on the scored steps alone, as matrix products.
 
-Twin: ``model/predictor.py``. A copy of its own because its first layer reads what windows share of
-their rows (``folding.py``), and because products start faster than convolutions on small batches.
+Reference: ``model/predictor.py``. Implemented separately because its first layer reads cached
+values of rows (``folding.py``), and because on small batches products have less overhead than
+convolutions.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _weights(layer: nn.Module) -> tuple[Tensor, Tensor]:
 
 
 def _taps(folded: Folded, config: NetConfig, count: int, like: Tensor) -> list[_Tap]:
-    """Return the taps that read any step of the window at all."""
+    """Return the taps that read at least one step of the window."""
     found = []
     for tap in range(KERNEL):
         shift = config.horizon + (KERNEL - 1 - tap) * config.dilations[0]

@@ -1,9 +1,9 @@
-"""A training step on the CPU: queries of the masked block alone, the gradient shared out to cores.
+"""A training step on the CPU: queries of the masked block only, gradients split across cores.
 
-Twin: ``plain_step`` in ``train/loop.py``, which computes the queries of the whole tail. With one
-masked block per window, all other queries count nothing. The predictor here is a copy of its own
-because each window's block begins elsewhere, and because three matrix products with time as the
-first axis are faster than the convolution and its gradient.
+Reference: ``plain_step`` in ``train/loop.py``, which computes the queries of the whole tail. With
+one masked block per window, the other queries do not enter the loss. The predictor is implemented
+separately here because the block begins at another step in each window, and because three matrix
+products with time as the first axis are faster than the convolution and its gradient.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from axonad.torch_runtime.windows import gather_windows
 from axonad.train.loop import Step, TrainConfig, plain_step, update
 from axonad.train.mask import draw_blocks
 
-SHARE = 32  # windows whose activations fit into a core's cache
+SHARE = 32  # windows per work item: their activations fit into a core's cache
 
 
 def block_step(
@@ -66,9 +66,10 @@ def block_gradients(
 ) -> list[Tensor]:
     """Return the gradient of the loss of the windows that begin at ``starts`` (B,).
 
-    In each window the ``span`` steps from ``begins`` (B,) on are masked. The loss is a mean over
-    windows, so shares are weighted by their size. Each share draws dropout from its own generator
-    and shares are added in order: the sum does not depend on which thread computed what.
+    In each window the ``span`` steps from ``begins`` (B,) on are masked. The batch is
+    split into parts of ``SHARE`` windows, weighted by size because the loss is a mean. Each part
+    draws dropout from its own generator and the gradients are added in order, so the sum does not
+    depend on the number of threads.
     """
     parts = list(zip(torch.split(starts, SHARE), torch.split(begins, SHARE), strict=True))
     seeds = torch.randint(2**62, (len(parts),)).tolist()
@@ -87,7 +88,7 @@ def block_gradients(
     first, *others = found
     for other in others:
         torch._foreach_add_(list(first), list(other))
-    # The fused optimiser walks through memory: a gradient must have its weight's memory layout.
+    # The fused optimiser ignores strides: a gradient must have the memory layout of its weight.
     return [gradient.contiguous() for gradient in first]
 
 

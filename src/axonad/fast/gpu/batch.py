@@ -1,6 +1,6 @@
-"""The forward pass over all windows of one series on a GPU: large batches, recorded as CUDA graph.
+"""The forward pass over all windows of one series on a GPU: large batches in a CUDA graph.
 
-Twin: ``run_windows`` in ``model/net.py``.
+Reference: ``run_windows`` in ``model/net.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from axonad.model.net import AxonNet, Consume, Output
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.windows import gather_windows
 
-PASS = 2048  # windows at a time: more only takes memory
+PASS = 2048  # windows per batch: larger ones only use more memory
 
 
 def run_on_gpu(net: AxonNet, series: Tensor, *, consume: Consume) -> None:

@@ -116,10 +116,10 @@ class ValidationWindows:
         return self._counts[model] > 0
 
     def batches(self, models: Sequence[int], size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield ``size`` windows of every model (M, size, T, F) and their shares (M, size).
+        """Yield ``size`` windows of every model (M, size, T, F) and their weights (M, size).
 
-        The sum of errors times shares is the mean over batches of ``batch_size`` windows of the
-        batch means, as in single training, whatever ``size`` is.
+        For any ``size``, the weighted sum of errors is that of single training: the mean over
+        batches of ``batch_size`` windows of the mean error in the batch.
         """
         device = self._series.device
         counts = torch.tensor([self._counts[m] for m in models], device=device)[:, None]

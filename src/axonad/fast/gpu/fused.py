@@ -20,7 +20,7 @@ EPS = 1e-5  # of torch's layer norm
 
 
 def can_fuse(config: NetConfig, device: torch.device, *, windows: int) -> bool:
-    """Return whether Triton kernels can compute this network and save time on so many windows."""
+    """Return whether Triton kernels can compute this network and save time on this many windows."""
     return (
         device.type == "cuda"
         and windows >= MIN_WINDOWS

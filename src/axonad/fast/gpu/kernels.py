@@ -3,7 +3,7 @@
 Attention over short windows holds one head of one window in one program, forward and backward, and
 reads q, k and v from the output of the product that computes them, without a copy. The layer norm
 includes the addition before it, and its gradient takes one pass. Compiling takes seconds, once per
-machine; ``fused.py`` decides when that pays, and otherwise torch's own kernels do the same.
+machine; ``fused.py`` decides when that is worthwhile; otherwise torch's own kernels are used.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,import-not-found,no-untyped-call"

@@ -28,7 +28,7 @@ class PlainUpdate:
             target.lerp_(rows[:, : target.shape[1]], 1 - self._ema)
 
     def retain(self, before: Tensor, rows: Tensor, kept: list[int]) -> None:
-        """Continue with the models ``kept`` of the weights ``before``; ``rows`` are theirs."""
+        """Keep the state of the models ``kept`` when the weights ``before`` shrink to ``rows``."""
         state = self._optimiser.state[before]
         self._optimiser = adamw([rows], self._config)
         for name, value in state.items():  # all models have made the same number of steps
@@ -55,5 +55,5 @@ class FusedUpdate:
         )  # fmt: skip
 
     def retain(self, before: Tensor, rows: Tensor, kept: list[int]) -> None:
-        """Continue with the models ``kept``."""
+        """Keep the state of the models ``kept``."""
         self._moments = self._moments[:, kept]

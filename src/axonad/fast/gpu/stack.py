@@ -1,8 +1,8 @@
 """The network and loss of a stack of M models of one shape, one kernel launch per operation.
 
-Twin: ``AxonNet`` and ``WeightedLoss``, with which the tests compare every output and gradient. The
-symbols are those of the package's legend with a leading axis M; the weights are rows of one matrix
-(``layout.py``).
+Reference: ``AxonNet`` and ``WeightedLoss``, with which the tests compare every output and gradient.
+The symbols are those of :mod:`axonad.model` with a leading axis M; the weights are rows of one
+matrix (``layout.py``).
 """
 
 from __future__ import annotations

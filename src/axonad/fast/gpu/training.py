@@ -1,9 +1,9 @@
-"""Joint training of many networks of one shape, each trained as it would be on its own.
+"""Joint training of many networks of one shape, each as if it were trained separately.
 
-Twin: ``train`` in ``train/loop.py``. Weights, moments and target encoders of all models are rows of
-shared matrices, so one step of all models is one forward and one backward pass. Every model has its
-own epochs and its own early stopping, and leaves the stack when it stops. The host synchronises
-with the device only when an epoch of some model ends.
+Reference: ``train`` in ``train/loop.py``. Weights, moments and target encoders of all models are
+rows of shared matrices, so one step of all models is one forward and one backward pass. Every model
+has its own epochs and its own early stopping, and leaves the stack when it stops. The host
+synchronises with the device only when an epoch of some model ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Row = tuple[Tensor, Tensor]  # one model's weights (P,) and target encoder (Q,)
 # Memory of one model, rounded up:
 ACTIVATION_FLOATS = 32  # per window, step and column: activations saved for the backward pass
 WEIGHT_FLOATS = 200  # times d_model²: weights, gradients, moments, target encoder, best copy
-MEMORY_SHARE = 0.5  # of a GPU's free memory that a stack may use
+MEMORY_SHARE = 0.5  # share of a GPU's free memory that a stack may use
 CPU_FLOATS = 2**20  # of one activation on a CPU; larger stacks are slower than separate fits
 MAX_WINDOWS = 65_535  # in one launch of CUDA's attention kernel
 
@@ -126,7 +126,7 @@ def validation_errors(
 class Stack:
     """Networks of one shape with their weights as rows of one matrix, and their optimiser.
 
-    ``windows`` is how many windows training visits at most; if they are many, fused kernels pay.
+    ``windows`` is the maximum number of windows in training; it decides about fused kernels.
     """
 
     def __init__(self, nets: Sequence[AxonNet], config: TrainConfig, *, windows: int = 0) -> None:
@@ -185,7 +185,7 @@ class Step:
 
 
 class ModelProgress:
-    """How far the training of one model is: position in its epoch, patience, best weights.
+    """The training progress of one model: position in its epoch, patience, best weights.
 
     ``index`` is its number among all members; its row in the stack changes when others stop.
     """

@@ -1,4 +1,4 @@
-"""Fit AxonAD jobs and measure what happens inside; on a GPU many detectors are fitted at once.
+"""Fit AxonAD jobs and measure their queries and score parts; on a GPU, many fits at once.
 
 Labels are used only at the end, for metrics and regimes. Computing needs numpy, scipy and torch.
 """

@@ -1,4 +1,4 @@
-"""A finding: a benchmark row, together with measures of what happens inside the detector."""
+"""A finding: a benchmark row, and measures of the detector's queries and score parts."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 HIGH = 0.95  # quantile of the training windows
 TOP = 0.99  # quantile of the scored windows, for "top share d_rec"
-JUDGED = ("AUC-PR", "VUS-PR")
+METRICS = ("AUC-PR", "VUS-PR")
 ESTIMATES = (
     "kl spearman", "kl spearman d_q", "turn spearman d_q", "parts pearson", "parts spearman",
     "query only", "reconstruction only", "both high", "query only placed",
@@ -46,7 +46,7 @@ SINGLE = (
     "q999 d_q", "tail ratio", "far tail ratio", "sum spearman d_rec", "sum spearman d_q",
     "top share d_rec",
 )  # fmt: skip
-QUALITY = tuple(f"{metric} {rule}" for metric in JUDGED for rule in RULES)
+QUALITY = tuple(f"{metric} {rule}" for metric in METRICS for rule in RULES)
 MEASURES: tuple[str, ...] = (
     *(f"{name}{end}" for name in ESTIMATES for end in ("", " low", " high")), *SINGLE, *QUALITY,
 )  # fmt: skip
@@ -131,8 +131,8 @@ def measure_quality(parts: Parts, labels: NDArray[np.int8], *, vus_window: int) 
     """Return AUC-PR and VUS-PR of every rule that combines the two parts."""
     found: dict[str, float] = {}
     for rule, score in RULES.items():
-        result = evaluate(score(parts), labels, window=vus_window, metrics=JUDGED)
-        found |= {f"{metric} {rule}": result[metric] for metric in JUDGED}
+        result = evaluate(score(parts), labels, window=vus_window, metrics=METRICS)
+        found |= {f"{metric} {rule}": result[metric] for metric in METRICS}
     return found
 
 

@@ -1,7 +1,7 @@
 """Samples for figures: some windows of every series and the queries around one event.
 
-A file with one line of JSON per series, only ever appended to, so that figures can be drawn on a
-machine without data or GPU.
+An append-only file with one line of JSON per series, so that figures can be drawn on a machine
+without data or GPU.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def read_samples(folder: Path) -> dict[tuple[str, str], Sample]:
         return {(one["series"], one["protocol"]): one for one in found}
     except (ValueError, TypeError, AttributeError):
         raise InputError(
-            f"{path} was not written by `axonad paper diagnostics`; move it away"
+            f"{path} was not written by `axonad paper diagnostics`; move or delete it"
         ) from None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.paper.published import paper_ablation
-from axonad.paper.tables.ablation import BASE, MEANINGS, SAID
+from axonad.paper.tables.ablation import BASE, LINE_LABELS, MEANINGS
 from axonad.report.drawing import BLUE, GREEN, ORANGE, new_figure, save_figure, trim_axis
 from axonad.report.results_grid import describe
 from axonad.report.statistics import compare
@@ -37,7 +37,7 @@ def draw_ablation(path: Path, *, rows: Iterable[Row]) -> None:
         if shown:
             axis.plot(
                 [pair.mean_delta for _, pair in shown], [y for y, _ in shown],
-                marker, color=color, markersize=6, label=SAID[kind],
+                marker, color=color, markersize=6, label=LINE_LABELS[kind],
             )  # fmt: skip
     base = published["Base"][METRIC].mean
     axis.plot(

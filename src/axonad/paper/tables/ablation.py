@@ -51,17 +51,17 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "Predict hidden state": Meaning(run="predict-hidden-alone", text="predict-hidden"),
 }
-SAID = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
+LINE_LABELS = {"both": "ours", "run": "ours, as run", "text": "ours, as written"}
 
 
 def ablation_table(rows: Iterable[Row]) -> Table:
-    """Return the paper's Table 3 with our lines under each of its own.
+    """Return the paper's Table 3 with our lines under each line of the paper.
 
     The difference to base is the mean VUS-PR difference on the series that both have.
     """
     rows = list(rows)
     if len({row.protocol for row in rows}) > 1:
-        raise InputError("an ablation table is of one protocol; choose parity or causal")
+        raise InputError("the rows mix protocols; choose parity or causal (--protocol)")
     grids = {name: collect(rows, metric=name) for name in PAPER_METRICS}
     columns = {name: {s.name: s for s in summarise_grid(grid)} for name, grid in grids.items()}
     ours = {label: _our_cells(columns, grids["VUS-PR"], label) for label in columns["VUS-PR"]}
@@ -73,7 +73,7 @@ def ablation_table(rows: Iterable[Row]) -> Table:
         lines.append((variant, "paper", *cells, difference, PAPER_SERIES, None))
         for kind, label in MEANINGS[variant]._asdict().items():
             if label in ours:
-                lines.append((variant, f"{SAID[kind]}: {label}", *ours[label]))
+                lines.append((variant, f"{LINE_LABELS[kind]}: {label}", *ours[label]))
     listed = {label for meaning in MEANINGS.values() for label in meaning}
     lines += [("", f"ours: {label}", *ours[label]) for label in ours if label not in listed]
     return Table(

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from axonad.paper.diagnostics.finding import Finding
-from axonad.paper.diagnostics.measure import HIGH, JUDGED
+from axonad.paper.diagnostics.measure import HIGH, METRICS
 from axonad.paper.diagnostics.rules import ALONE, OURS, PAPER, RULES
 from axonad.paper.published import PAPER_SERIES, paper_diagnostics
 from axonad.paper.tables.series_measures import (
@@ -107,7 +107,7 @@ def _asked_by_us(found: SeriesMeasures) -> list[Question]:
         *(
             (f"sum beats the better part in {metric} by more than {CLEAR}, share of series",
              exceeds(found[f"{metric} sum"] - found.better_part(metric), CLEAR), np.mean)
-            for metric in JUDGED
+            for metric in METRICS
         ),
         ("VUS-PR of the sum minus that of the better part, mean", gain, np.mean),
         ("99 % quantile of rz(d_rec) over that of rz(d_q), median", ratio, np.median),

@@ -49,12 +49,12 @@ TSB_AD = PaperTable(
 
 
 def telemetry_paper_table(rows: Iterable[Row]) -> Table:
-    """Return the paper's Table 1 with our lines under each of its own."""
+    """Return the paper's Table 1 with our lines under each line of the paper."""
     return _table(rows, TELEMETRY)
 
 
 def tsb_ad_paper_table(rows: Iterable[Row]) -> Table:
-    """Return the paper's Table 2 with our lines under each of its own."""
+    """Return the paper's Table 2 with our lines under each line of the paper."""
     return _table(rows, TSB_AD)
 
 

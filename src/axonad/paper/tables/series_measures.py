@@ -18,7 +18,7 @@ from axonad.report.statistics import bootstrap_interval
 
 Statistic = Callable[..., Any]  # called as statistic(array, axis=...): np.mean, np.median
 RESAMPLES = 4000
-FEWEST = 3  # series for an interval
+MIN_SERIES = 3  # fewer give no interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,7 +48,7 @@ def gather(findings: Iterable[Finding]) -> SeriesMeasures:
     findings = list(findings)
     rows = check_rows(finding.row for finding in findings)
     if len({row.protocol for row in rows}) > 1:
-        raise InputError("diagnostics are of one protocol; choose parity or causal (--protocol)")
+        raise InputError("the findings mix protocols; choose parity or causal (--protocol)")
     good = [finding for finding in findings if finding.row.is_ok]
     if not good:
         raise InputError(f"all {len(rows)} runs failed; the first said: {rows[0].reason}")
@@ -76,6 +76,6 @@ def mean(values: Sequence[float] | FloatArray) -> float:
 def interval(values: FloatArray, statistic: Statistic) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a statistic over series; NaN for too few series."""
     sample = values[np.isfinite(values)]
-    if sample.size < FEWEST:
+    if sample.size < MIN_SERIES:
         return math.nan, math.nan
     return bootstrap_interval(sample, statistic=statistic, resamples=RESAMPLES)

@@ -44,7 +44,7 @@ class Segment(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Distances:
     """The two distances of one data set, and its nearest neighbour."""
 
     name: str
@@ -62,7 +62,7 @@ class Transfer:
     neighbour_percentile: float  # the same by the distance to the nearest neighbour
     nearest: str  # the data set closest to the target
     z: Mapping[str, float]  # the target's z-scored features, the most unusual first
-    ranking: tuple[Place, ...]  # all data sets by Mahalanobis distance, the largest first
+    ranking: tuple[Distances, ...]  # all data sets by Mahalanobis distance, the largest first
     dropped: tuple[str, ...] = ()  # features that are equal in all data sets
 
 
@@ -86,7 +86,7 @@ def check_transfer(features: Mapping[str, Mapping[str, float]], target: str) -> 
     z = z[:, varies]
     far, (near, closest) = leave_one_out_mahalanobis(z), nearest_neighbours(z)
     places = [
-        Place(name=name, mahalanobis=float(m), neighbour_distance=float(d), nearest=names[i])
+        Distances(name=name, mahalanobis=float(m), neighbour_distance=float(d), nearest=names[i])
         for name, m, d, i in zip(names, far, near, closest, strict=True)
     ]
     index = names.index(target)
