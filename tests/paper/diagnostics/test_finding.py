@@ -10,7 +10,7 @@ from tests.paper.findings import make_finding
 
 
 def test_a_folder_without_findings(tmp_path, saved):
-    with pytest.raises(FileError, match="expected what `axonad paper diagnostics` wrote"):
+    with pytest.raises(FileError, match="run `axonad paper diagnostics` first"):
         read_findings(tmp_path)
     text = (saved / FILE).read_text().replace("causal", "fair")
     (tmp_path / FILE).write_text(text)

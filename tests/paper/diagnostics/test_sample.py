@@ -40,7 +40,7 @@ def test_another_seed_finds_the_sample_of_its_series(saved):
 )
 def test_samples_of_another_kind_are_refused_and_left_alone(tmp_path, text):
     (tmp_path / SAMPLES).write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"samples.jsonl was not written by .* move it away"):
+    with pytest.raises(InputError, match=r"samples.jsonl was not written by .* move or delete it"):
         samples_of(tmp_path, [])
     assert (tmp_path / SAMPLES).read_bytes() == text.encode("latin-1")
 
