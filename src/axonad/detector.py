@@ -15,7 +15,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,18 +26,15 @@ from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_c
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
 from axonad.live_windows import LiveWindows, Scored
-from axonad.parameters import Parameters
+from axonad.saving import Saving
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
-FORMAT = 1
-FILES = ("detector.json", "state.safetensors")
-KIND = "axonad-detector"
 Parts = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], NDArray[np.float64] | None]
 Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Detector(Parameters, ABC):
+class Detector(Saving, ABC):
     """Base of every detector: checks the input, keeps names and threshold, saves and loads.
 
     Parameters
@@ -158,12 +154,6 @@ class Detector(Parameters, ABC):
             raise ConfigError(f"{type(self).__name__} cannot {purpose} as it was fitted: {why}")
 
     @property
-    def channel_names(self) -> Names:
-        """Names of the channels in training; None if they had no names."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(names.tolist())
-
-    @property
     def fingerprint(self) -> str:
         """A hash of parameters and learned state; equal for a detector and its saved copy."""
         self.check_fitted()
@@ -190,14 +180,6 @@ class Detector(Parameters, ABC):
         scores = self._score(X)
         return scores, {"score": scores}, None
 
-    def _state(self) -> tuple[dict[str, Any], modelfile.Arrays]:
-        """Return what was learned as JSON values and arrays."""
-        raise ConfigError(f"{type(self).__name__} cannot be saved")
-
-    def _restore(self, values: Mapping[str, Any], arrays: modelfile.Arrays) -> None:
-        """Restore what ``_state`` returned; raise KeyError or ValueError if it does not fit."""
-        raise ConfigError(f"{type(self).__name__} cannot be loaded")
-
     def _check_params(self) -> None:
         check_float("contamination", self.contamination, above=0, below=0.5)
         check_choice("threshold", self.threshold, THRESHOLDS)
@@ -207,45 +189,6 @@ class Detector(Parameters, ABC):
 
     def __sklearn_tags__(self) -> Any:
         return outlier_tags()
-
-    # -- files -------------------------------------------------------------------------------
-
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the fitted detector to ``detector.json`` and ``state.safetensors`` in ``folder``.
-
-        An existing save is only replaced with ``overwrite=True``.
-        """
-        from axonad import __version__
-
-        self.check_fitted()
-        values, arrays = self._state()
-        document = {
-            "kind": KIND,
-            "format": FORMAT,
-            "axonad": __version__,
-            "detector": type(self).__name__,
-            "params": self.get_params(),
-            "channels": None if self.channel_names is None else list(self.channel_names),
-            "channel_count": self.n_features_in_,
-            "threshold": self.threshold_,
-            "state": values,
-        }
-        arrays = {**arrays, "training_scores": self.decision_scores_}
-        modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=overwrite)
-
-    def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
-        """Restore a saved document; raise KeyError, TypeError or ValueError if it does not fit."""
-        channels = document["channels"]
-        self.n_features_in_ = int(document["channel_count"])
-        if channels is not None:
-            if len(channels) != self.n_features_in_:
-                raise ValueError("channel names and channel count differ")
-            self.feature_names_in_ = np.array([str(name) for name in channels], dtype=object)
-        self.threshold_ = float(document["threshold"])
-        self.decision_scores_ = arrays.pop("training_scores")
-        self._restore(document["state"], arrays)
-        self._fitted_with = self.get_params()
-        return self
 
     # -- checks ------------------------------------------------------------------------------
 

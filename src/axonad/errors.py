@@ -13,6 +13,9 @@ AxonADError
 │   └── ModelFileError                  a saved detector or stream state cannot be loaded
 └── MissingDependencyError (ImportError) an optional package is not installed
 
+DataWarning (UserWarning) is issued where work goes on but the user should know something about
+their data or files; the command line prints it as one line that starts with "note:".
+
 Each class also inherits the matching built-in exception, so ``except ValueError`` works.
 """
 
@@ -93,6 +96,10 @@ class ModelFileError(FileError):
 
 class MissingDependencyError(AxonADError, ImportError):
     """An optional package is not installed."""
+
+
+class DataWarning(UserWarning):
+    """Something about the data or a file that the user should know; the work goes on."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

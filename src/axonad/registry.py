@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from axonad import modelfile
 from axonad.config import build
-from axonad.detector import FILES, FORMAT, KIND, Detector
+from axonad.detector import Detector
 from axonad.errors import AxonADError, ModelFileError, UnknownNameError, suggest
+from axonad.saving import FILES, FORMAT, KIND
 
 
 class Entry(NamedTuple):

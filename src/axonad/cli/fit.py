@@ -12,9 +12,9 @@ from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
-from axonad.detector import FILES
 from axonad.errors import InputError
 from axonad.registry import detector_class
+from axonad.saving import FILES
 
 
 def fit(

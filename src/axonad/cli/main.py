@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -18,8 +21,8 @@ from axonad.cli.list import list_command
 from axonad.cli.paper import paper_app
 from axonad.cli.score import score
 from axonad.cli.stream import stream
-from axonad.cli.terminal import print_error
-from axonad.errors import AxonADError, is_out_of_memory
+from axonad.cli.terminal import print_error, print_note
+from axonad.errors import AxonADError, DataWarning, is_out_of_memory
 
 INTERRUPTED = 130  # the exit code shells expect after Ctrl-C
 
@@ -65,7 +68,8 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; on a user error print one red line and exit with code 2."""
     try:
-        code = app(arguments, standalone_mode=False)
+        with showing_notes():
+            code = app(arguments, standalone_mode=False)
     except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -82,6 +86,23 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # typer has caught the KeyboardInterrupt itself
         _fail("interrupted", code=INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def showing_notes() -> Iterator[None]:
+    """Print each :class:`DataWarning` as a note; other warnings are shown as Python does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, DataWarning):
+                print_note(str(message))
+            else:
+                usual(message, category, *rest)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _fail(message: str, *, code: int = 2) -> NoReturn:

@@ -26,6 +26,13 @@ def print_error(message: str) -> None:
     )
 
 
+def print_note(message: str) -> None:
+    """Print something the user should know to stderr, as one line."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(
+        f"note: {' '.join(message.split())}", style="yellow", markup=False
+    )
+
+
 def plain_table(*headings: str, numeric: Collection[str] = (), bold_first: bool = False) -> Table:
     """Return an empty table without borders; ``numeric`` columns are right-aligned."""
     table = Table(box=None, pad_edge=False)

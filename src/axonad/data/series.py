@@ -28,6 +28,8 @@ class Series:
         Time per step, or None: numbers, datetimes or text, copied to the output as they are.
     name
         Where the series came from.
+    unusable
+        Rows without usable values, or None: no window includes them, and they get no score.
     """
 
     values: Matrix
@@ -35,6 +37,7 @@ class Series:
     labels: NDArray[np.int8] | None = None
     times: NDArray[Any] | None = None
     name: str = "series"
+    unusable: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", np.asarray(self.values))
@@ -44,7 +47,8 @@ class Series:
                 f"name, got {self.values.shape}"
             )
         check_unique(self.channels)
-        for what, column in (("labels", self.labels), ("times", self.times)):
+        columns = {"labels": self.labels, "times": self.times, "unusable": self.unusable}
+        for what, column in columns.items():
             if column is not None and len(column) != len(self.values):
                 raise InputError(f"{what} must have {len(self.values)} entries, got {len(column)}")
 
@@ -62,4 +66,5 @@ class Series:
             values=self.values[rows],
             labels=None if self.labels is None else self.labels[rows],
             times=None if self.times is None else self.times[rows],
+            unusable=None if self.unusable is None else self.unusable[rows],
         )
