@@ -18,7 +18,7 @@ from axonad.config import check_choice, check_float, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
-from axonad.detector import Detector, Parts
+from axonad.detector import Detector
 from axonad.fast.choose import run_windows, train_net
 from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
@@ -28,6 +28,7 @@ from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
+from axonad.stretches import Parts
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning

@@ -27,9 +27,15 @@ from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
 from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
+from axonad.stretches import (
+    Parts,
+    score_stretches,
+    stretches_of,
+    training_interval,
+    without_unusable,
+)
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
 
-Parts = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], NDArray[np.float64] | None]
 Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
@@ -62,12 +68,15 @@ class Detector(Saving, ABC):
 
         ``y`` exists because scikit-learn pipelines pass it; it is ignored.
         """
-        return self.fit_by(self._fit, *self.training_matrix(X))
+        return self.fit_by(self._fit, *self.training_matrix(X), interval=training_interval(X))
 
-    def fit_by(self, learn: Learn, X: Matrix, names: Names) -> Self:
+    def fit_by(
+        self, learn: Learn, X: Matrix, names: Names, *, interval: float | None = None
+    ) -> Self:
         """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_matrix`.
 
-        If anything fails, an interrupt included, the detector stays as it was.
+        ``interval`` is the sampling interval of the data in seconds, None if it is not known. If
+        anything fails, an interrupt included, the detector stays as it was.
         """
         before = dict(vars(self))
         try:
@@ -77,6 +86,7 @@ class Detector(Saving, ABC):
             self.n_features_in_ = X.shape[1]
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
+            self.interval_ = interval
             self._fitted_with = self.get_params()
             self.decision_scores_ = self._finite(self._score(X) if scores is None else scores)
             self.threshold_ = set_threshold(
@@ -89,8 +99,12 @@ class Detector(Saving, ABC):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return one score per row of ``X``; higher is more anomalous."""
-        return self._finite(self._score(self._checked(X)))
+        """Return one score per row of ``X``; higher is more anomalous.
+
+        A :class:`~axonad.data.series.Series` with gaps in its times or unusable rows is scored
+        stretch by stretch. Rows without a full window get NaN; an array has no such rows.
+        """
+        return self._by_stretch(X, lambda rows: (self._score(rows), {}, None))[0]
 
     def predict(self, X: Any) -> NDArray[np.int8]:
         """Return 1 for each row of ``X`` that scores above ``threshold_``, else 0."""
@@ -98,7 +112,7 @@ class Detector(Saving, ABC):
 
     def components(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Return the named parts the score is made of, each one value per row of ``X``."""
-        return self._explain(self._checked(X), blame=False)[1]
+        return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[1]
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels."""
@@ -106,10 +120,8 @@ class Detector(Saving, ABC):
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
-        scores, parts, channels = self._explain(self._checked(X), blame=blame)
-        return Explanation(
-            self._finite(scores), parts, channels, self.threshold_, self.channel_names
-        )
+        found = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
+        return Explanation(*found, self.threshold_, self.channel_names)
 
     def score_ends(self, X: Matrix) -> Scored:
         """Return score and components of each row of checked data that has its full history.
@@ -195,11 +207,23 @@ class Detector(Saving, ABC):
     def training_matrix(self, X: Any) -> tuple[Matrix, Names]:
         """Return ``X`` as a matrix to learn from and its channel names, or raise InputError."""
         self._check_params()
-        values, names = to_matrix(X)
+        values, names = to_matrix(without_unusable(X))
         check_sound(values, names)
         self._check_length(values)
         check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         return values, names
+
+    def _by_stretch(self, X: Any, explain: Callable[[Matrix], Parts]) -> Parts:
+        """Check ``X`` and score each of its stretches without a gap."""
+        values = self._checked(X)
+        interval, split = getattr(self, "interval_", None), self.is_causal
+        parts = stretches_of(X, window=self.history, interval=interval, split=split)
+
+        def finite(rows: Matrix) -> Parts:
+            scores, components, blame = explain(rows)
+            return self._finite(scores), components, blame
+
+        return score_stretches(finite, values, parts)
 
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training; raise InputError if invalid."""

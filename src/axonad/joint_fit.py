@@ -21,6 +21,7 @@ from axonad.fast.gpu.training import models_at_once, train_stack
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.progress import Progress
+from axonad.stretches import training_interval
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import generator, seeded
 from axonad.torch_runtime.switches import learning
@@ -57,7 +58,8 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     for index, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
             values, names = detector.training_matrix(X)
-            jobs.append(_Job(index, detector, X, values, names, resolve_device(detector.device)))
+            interval, device = training_interval(X), resolve_device(detector.device)
+            jobs.append(_Job(index, detector, X, values, names, device, interval))
         except AxonADError as error:
             errors[index] = error
     for stack in _stacks(_once(jobs)):
@@ -77,6 +79,7 @@ class _Job:
     values: Matrix
     names: Names
     device: torch.device
+    interval: float | None = None
     same_weights: list[_Job] = field(default_factory=list)
 
     def training_key(self) -> tuple[object, ...]:
@@ -128,7 +131,10 @@ class _Job:
         detector, verbose = self.detector, self.detector.verbose
         detector.verbose = False  # the joint fit shows one progress bar for all
         try:
-            detector.fit_by(lambda X, _: detector.finish_fit(X, trained), self.values, self.names)
+            detector.fit_by(
+                lambda X, _: detector.finish_fit(X, trained), self.values, self.names,
+                interval=self.interval,
+            )  # fmt: skip
         finally:
             detector.verbose = verbose
 

@@ -34,10 +34,11 @@ from axonad.config import check_choice, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
-from axonad.detector import Detector, Parts
+from axonad.detector import Detector
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
+from axonad.stretches import Parts
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded

@@ -21,8 +21,9 @@ from axonad.config import check_float
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import spread
-from axonad.detector import Detector, Parts
+from axonad.detector import Detector
 from axonad.modelfile import Arrays
+from axonad.stretches import Parts
 
 CUTOFF = 1e-3  # rows with a smaller weight, relative to the newest row, are left out
 BLOCK = 8_192  # rows smoothed at a time

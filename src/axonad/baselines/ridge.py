@@ -20,9 +20,10 @@ from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
-from axonad.detector import Detector, Parts
+from axonad.detector import Detector
 from axonad.modelfile import Arrays
 from axonad.score.standardise import RobustScale
+from axonad.stretches import Parts
 
 NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard deviations
 FLOOR = 0.1  # a residual's unit is at least this share of its standard deviation

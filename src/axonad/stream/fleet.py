@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from axonad.config import check_int
+from axonad.data.holding import HOLD_LIMIT
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
 from axonad.stream.lane import Held, Lane
@@ -48,7 +49,7 @@ class FleetScorer:
     ('car 2',)
     """
 
-    def __init__(self, detector: Detector, *, hold_limit: int = 10) -> None:
+    def __init__(self, detector: Detector, *, hold_limit: int = HOLD_LIMIT) -> None:
         check_int("hold_limit", hold_limit, low=0)
         self._scorer = WindowScorer(detector)
         self.detector = detector

@@ -1,9 +1,9 @@
 """The state of one live stream: its last rows, its missing values, and counts.
 
-A value is missing if it is NaN, infinite or None, or if its name is not in the row. The channel's
-last value replaces it in at most ``hold_limit`` consecutive rows. After that, or if there is no
-earlier value, the row is refused with :class:`~axonad.errors.StaleError` and the window is cleared,
-so that no window spans a gap. Held values and refused rows are counted.
+A value is missing if it is NaN, infinite or None, or if its name is not in the row;
+:mod:`axonad.data.holding` says what replaces it. A row that is refused raises
+:class:`~axonad.errors.StaleError` and clears the window, so that no window spans a gap. Held values
+and refused rows are counted.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from axonad.data.frames import Names, channel_label
+from axonad.data.frames import Names
+from axonad.data.holding import Holding
 from axonad.errors import StaleError
 from axonad.stream.rows import Row
 
@@ -70,8 +70,7 @@ class Lane:
         self.rows = self.scored = self.held = self.refused = 0
         self.window = RowBuffer(window, channels)
         self._names = names
-        self._silent = np.zeros(channels, dtype=np.int64)  # consecutive rows without a value
-        self._last: Row | None = None
+        self._holding = Holding(channels, names)
 
     def push(self, row: Row, *, hold_limit: int) -> Held:
         """Append a row with missing values held; return the names of the channels held."""
@@ -85,24 +84,15 @@ class Lane:
 
     def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, Held]:
         """Return the row with missing values held, and the names of the channels held."""
-        finite = np.isfinite(row)
-        names: Held = ()
-        if finite.all():
-            self._silent.fill(0)
-        else:
-            missing = ~finite
-            reason = self._refusal(missing, hold_limit)
-            if reason is not None:
-                self.rows += 1
-                self.refused += 1
-                raise StaleError(reason)
-            row = row if self._last is None else np.where(finite, row, self._last)
-            names = tuple(self._label(i) for i in np.flatnonzero(missing).tolist())
-            self.held += len(names)
-            self._silent = np.where(missing, self._silent + 1, 0)
-        self.rows += 1
-        self._last = row
-        return row, names
+        try:
+            filled, held = self._holding.fill(row, limit=hold_limit, number=self.rows)
+        except StaleError:
+            self.refused += 1
+            raise
+        finally:
+            self.rows += 1
+        self.held += len(held)
+        return filled, tuple(self._label(i) for i in held)
 
     def fill_block(
         self, block: Row, *, hold_limit: int
@@ -110,8 +100,8 @@ class Lane:
         """Fill rows up to the first that is refused; return them, the names held and the error."""
         if np.isfinite(block).all():
             self.rows += len(block)
-            self._silent.fill(0)
-            self._last = block[-1].copy()
+            self._holding.silent.fill(0)
+            self._holding.last = block[-1].copy()
             return block, [()] * len(block), None
         filled, names = np.empty_like(block), list[Held]()
         for row in block:
@@ -125,14 +115,13 @@ class Lane:
     def reset(self) -> None:
         """Clear the window and the last values; the counts stay."""
         self.window.clear()
-        self._silent.fill(0)
-        self._last = None
+        self._holding.forget()
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
         return {
             "counts": [self.rows, self.scored, self.held, self.refused],
-            "silent": self._silent.tolist(),
+            "silent": self._holding.silent.tolist(),
             "buffer": self.window.rows().tolist(),
         }
 
@@ -142,26 +131,12 @@ class Lane:
         self.rows, self.scored, self.held, self.refused = counts
         silent = np.array(state["silent"], dtype=np.int64)
         rows = np.array(state["buffer"], dtype=np.float64).reshape(-1, len(silent))
-        if len(silent) != len(self._silent) or not np.isfinite(rows).all():
-            raise ValueError(f"its buffer does not hold {len(self._silent)} finite channels")
-        self._silent = silent
+        channels = len(self._holding.silent)
+        if len(silent) != channels or not np.isfinite(rows).all():
+            raise ValueError(f"its buffer does not hold {channels} finite channels")
+        self._holding.silent = silent
+        self._holding.last = rows[-1].copy() if len(rows) else None
         self.window.extend(rows)
-        self._last = rows[-1].copy() if len(rows) else None
 
     def _label(self, channel: int) -> str:
         return self._names[channel] if self._names is not None else str(channel)
-
-    def _refusal(self, missing: NDArray[np.bool_], hold_limit: int) -> str | None:
-        """Return why missing values cannot be held, None if they can."""
-        first = int(np.argmax(missing))
-        if self._last is None:
-            label = channel_label(first, self._names)
-            return f"channel {label} has no value at row {self.rows} and no earlier one to hold"
-        late = missing & (self._silent >= hold_limit)
-        if late.any():
-            label = channel_label(int(np.argmax(late)), self._names)
-            return (
-                f"channel {label} has been silent for more than hold_limit={hold_limit} rows "
-                f"at row {self.rows}; the window was cleared"
-            )
-        return None

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from axonad.config import check_int
+from axonad.data.holding import HOLD_LIMIT
 from axonad.detector import Detector
 from axonad.errors import StaleError
 from axonad.stream.lane import Held
@@ -39,7 +40,7 @@ class StreamScorer:
     FleetScorer : many streams at once.
     """
 
-    def __init__(self, detector: Detector, *, hold_limit: int = 10) -> None:
+    def __init__(self, detector: Detector, *, hold_limit: int = HOLD_LIMIT) -> None:
         check_int("hold_limit", hold_limit, low=0)
         self._scorer = WindowScorer(detector)
         self.detector = detector

@@ -1,0 +1,132 @@
+"""Missing values: the last value of a channel replaces them for a limited number of rows.
+
+A value is missing if it is NaN or infinite. The channel's last value replaces it in at most
+``limit`` consecutive rows. After that, or if there is no earlier value, the row is refused and
+everything held is forgotten, so that nothing from before a gap is used after it. Files, chunks and
+streams all follow this rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.config import check_int
+from axonad.data.frames import Names, channel_label
+from axonad.data.series import Series
+from axonad.errors import StaleError
+
+HOLD_LIMIT = 10
+"""Default number of consecutive rows in which a value is held."""
+
+Row = NDArray[np.float64]
+
+
+class Holding:
+    """The last value of each channel and for how many rows it has been used in place of others."""
+
+    def __init__(self, channels: int, names: Names = None) -> None:
+        self.names = names
+        self.silent = np.zeros(channels, dtype=np.int64)  # consecutive rows without a value
+        self.last: Row | None = None
+
+    def fill(self, row: Row, *, limit: int, number: int) -> tuple[Row, list[int]]:
+        """Return the row with missing values held, and the channels held.
+
+        Raise :class:`~axonad.errors.StaleError` if a value can no longer be held; ``number`` is the
+        row's number for the message.
+        """
+        finite = np.isfinite(row)
+        held: list[int] = []
+        if finite.all():
+            self.silent.fill(0)
+        else:
+            missing = ~finite
+            if reason := self._refusal(missing, limit, number):
+                self.forget()
+                raise StaleError(reason)
+            row = row if self.last is None else np.where(finite, row, self.last)
+            held = np.flatnonzero(missing).tolist()
+            self.silent = np.where(missing, self.silent + 1, 0)
+        self.last = row
+        return row, held
+
+    def forget(self) -> None:
+        """Forget the last values, as after a gap."""
+        self.silent.fill(0)
+        self.last = None
+
+    def _refusal(self, missing: NDArray[np.bool_], limit: int, number: int) -> str:
+        """Return why missing values cannot be held; empty if they can."""
+        if self.last is None:
+            label = channel_label(int(np.argmax(missing)), self.names)
+            return f"channel {label} has no value at row {number} and no earlier one to hold"
+        late = missing & (self.silent >= limit)
+        if late.any():
+            label = channel_label(int(np.argmax(late)), self.names)
+            return (
+                f"channel {label} has been silent for more than hold_limit={limit} rows "
+                f"at row {number}; the window was cleared"
+            )
+        return ""
+
+
+@dataclass
+class HeldCount:
+    """How many values were held and how many rows refused."""
+
+    values: int = 0
+    rows: int = 0
+
+
+class SeriesFiller:
+    """Fills the missing values of a series part by part, with what was held carried over."""
+
+    def __init__(self, limit: int = HOLD_LIMIT) -> None:
+        check_int("max_hold", limit, low=0)
+        self.count = HeldCount()
+        self._limit = limit
+        self._holding: Holding | None = None
+        self._row = 0
+
+    def fill(self, series: Series) -> Series:
+        """Return the next part with missing values held; rows refused are marked unusable."""
+        first, self._row = self._row, self._row + len(series)
+        if self._holding is None:
+            self._holding = Holding(len(series.channels), series.channels)
+        holding = self._holding
+        missing = ~np.isfinite(series.values)
+        if not missing.any():
+            if len(series):
+                holding.silent.fill(0)
+                holding.last = series.values[-1].astype(np.float64)
+            return series
+        values = series.values.astype(np.float64)
+        unusable = np.zeros(len(series), dtype=bool)
+        complete = np.asarray(~missing.any(axis=1))
+        for i in range(len(values)):
+            if complete[i]:
+                if i + 1 == len(values) or not complete[i + 1]:
+                    holding.silent.fill(0)
+                    holding.last = values[i]
+                continue
+            try:
+                values[i], held = holding.fill(values[i], limit=self._limit, number=first + i)
+                self.count.values += len(held)
+            except StaleError:
+                values[i], unusable[i] = 0.0, True
+                self.count.rows += 1
+        known = series.unusable
+        both = unusable if known is None else unusable | known
+        return replace(series, values=values, unusable=both if both.any() else None)
+
+
+def hold_missing(series: Series, *, max_hold: int = HOLD_LIMIT) -> Series:
+    """Return the series with each missing value replaced by its channel's last one.
+
+    Rows in which a channel has been missing for more than ``max_hold`` rows, or has not had a value
+    yet, are marked unusable: no window includes them, and they get no score.
+    """
+    return SeriesFiller(max_hold).fill(series)
