@@ -13,6 +13,7 @@ import polars as pl
 
 from axonad import atomic
 from axonad.cli.missing_values import say_filled
+from axonad.cli.output_files import to_frame
 from axonad.cli.score_table import score_columns
 from axonad.data.frames import Names
 from axonad.data.holding import SeriesFiller
@@ -84,7 +85,7 @@ def table_in_parts(target: Path) -> Iterator[AddColumns]:
         schemas: list[pl.Schema] = []
 
         def add(columns: Mapping[str, Any]) -> None:
-            waiting.append(pl.DataFrame(dict(columns)))
+            waiting.append(to_frame(columns))
             if sum(frame.height for frame in waiting) >= PART:
                 flush()
 
