@@ -24,7 +24,7 @@ from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, take
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
@@ -271,10 +271,19 @@ class AxonAD(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
-        self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
+        channels = self.n_features_in_
+        self._scaler = Scaler(
+            self.scaling,
+            take(arrays, "scaler.center", channels),
+            take(arrays, "scaler.unit", channels, above=0),
+        )
+        lengths = dict.fromkeys(self._term_table(), 1) | {"channels": channels}
         scales = {
-            name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
-            for name in (*self._term_table(), "channels")
+            name: RobustScale(
+                take(arrays, f"{name}.median", length),
+                take(arrays, f"{name}.spread", length, low=0),
+            )
+            for name, length in lengths.items()
         }
         self._channel_scale = scales.pop("channels")
         self.scales_ = scales

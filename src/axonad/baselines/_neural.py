@@ -35,7 +35,7 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, take
 from axonad.progress import Progress
 from axonad.score.standardise import RobustScale
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
@@ -267,8 +267,17 @@ class NeuralDetector(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._net = restore_net(lambda: self._build(self.n_features_in_), arrays)
-        self._scaler = Scaler(values["scaler"], arrays["scaler.center"], arrays["scaler.unit"])
-        self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
+        channels = self.n_features_in_
+        check_choice("scaler", values["scaler"], SCALINGS)
+        self._scaler = Scaler(
+            values["scaler"],
+            take(arrays, "scaler.center", channels),
+            take(arrays, "scaler.unit", channels, above=0),
+        )
+        self._channel_scale = RobustScale(
+            take(arrays, "channels.median", channels),
+            take(arrays, "channels.spread", channels, low=0),
+        )
 
     def _check_params(self) -> None:
         super()._check_params()

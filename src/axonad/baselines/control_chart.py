@@ -22,7 +22,7 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import spread
 from axonad.detector import Detector, Parts
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, take
 
 CUTOFF = 1e-3  # rows with a smaller weight, relative to the newest row, are left out
 BLOCK = 8_192  # rows smoothed at a time
@@ -89,9 +89,13 @@ class ControlChart(Detector):
         return {}, arrays | {"mean": self._mean, "precision": self._precision, "unit": self._unit}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._scaler = Scaler("soft", arrays["center"], arrays["scale"])
-        self._mean, self._precision = arrays["mean"], arrays["precision"]
-        self._unit = arrays["unit"]
+        channels = self.n_features_in_
+        self._scaler = Scaler(
+            "soft", take(arrays, "center", channels), take(arrays, "scale", channels, above=0)
+        )
+        self._mean = take(arrays, "mean", channels)
+        self._precision = take(arrays, "precision", channels, channels)
+        self._unit = take(arrays, "unit", channels, above=0)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import Names, channel_label
 from axonad.errors import StaleError
+from axonad.modelfile import check_counts, check_rows
 from axonad.stream.rows import Row
 
 Held = tuple[str, ...]
@@ -138,12 +139,17 @@ class Lane:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state; raise KeyError, TypeError or ValueError if it does not fit."""
-        counts = [int(count) for count in state["counts"]]
+        channels = len(self._silent)
+        counts = check_counts("counts", state["counts"])
         self.rows, self.scored, self.held, self.refused = counts
-        silent = np.array(state["silent"], dtype=np.int64)
-        rows = np.array(state["buffer"], dtype=np.float64).reshape(-1, len(silent))
-        if len(silent) != len(self._silent) or not np.isfinite(rows).all():
-            raise ValueError(f"its buffer does not hold {len(self._silent)} finite channels")
+        if max(self.scored, self.refused) > self.rows or self.held > self.rows * channels:
+            raise ValueError(f"its counts {counts} contradict each other")
+        silent = np.array(check_counts("silent", state["silent"]), dtype=np.int64)
+        if len(silent) != channels or max(silent) > self.rows:
+            raise ValueError(f"silent does not fit {channels} channels and {self.rows} rows")
+        rows = check_rows("buffer", state["buffer"], columns=channels)
+        if len(rows) > min(self.window._size, self.rows):
+            raise ValueError(f"its buffer of {len(rows)} rows is longer than window or stream")
         self._silent = silent
         self.window.extend(rows)
         self._last = rows[-1].copy() if len(rows) else None
