@@ -111,7 +111,7 @@ def load(folder: str | os.PathLike[str]) -> Detector:
         for name in (document["detector"], *params):
             if not isinstance(name, str) or len(name) > LONGEST_NAME:
                 raise ValueError(f"no detector and no parameter is named {name!r:.40}")
-        detector = make_detector(document["detector"], **params)
+        detector = build(detector_class(document["detector"]), params)
         return detector.load_state(document, arrays)
     except AxonADError as error:
         raise ModelFileError(f"{modelfile.shown(path)} cannot be used: {error!s:.300}") from None
