@@ -49,7 +49,7 @@ class Trees:
         """
         total = np.zeros(rows)
         for root in self.roots:
-            node = np.full(rows, root)
+            node = np.full(rows, root, dtype=np.int64)
             inside = np.flatnonzero(node >= 0)
             while inside.size:
                 at = node[inside]
