@@ -24,8 +24,9 @@ from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
-from axonad.modelfile import Arrays, take
+from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
 from axonad.torch_runtime.device import resolve_device
@@ -272,19 +273,9 @@ class AxonAD(Detector):
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
         channels = self.n_features_in_
-        self._scaler = Scaler(
-            self.scaling,
-            take(arrays, "scaler.center", channels),
-            take(arrays, "scaler.unit", channels, above=0),
-        )
+        self._scaler = restore_scaler(self.scaling, arrays, channels=channels)
         lengths = dict.fromkeys(self._term_table(), 1) | {"channels": channels}
-        scales = {
-            name: RobustScale(
-                take(arrays, f"{name}.median", length),
-                take(arrays, f"{name}.spread", length, low=0),
-            )
-            for name, length in lengths.items()
-        }
+        scales = {name: restore_scale(arrays, name, size) for name, size in lengths.items()}
         self._channel_scale = scales.pop("channels")
         self.scales_ = scales
 

@@ -29,3 +29,11 @@ def test_m2n2_runs_live_only_where_it_does_not_adapt():
         axonad.StreamScorer(make_quick("M2N2").fit(waves(200)))
     CHECKS["stream_equals_batch"](lambda: make_quick("M2N2", adapt=False))
     CHECKS["causal_claim_holds"](lambda: make_quick("M2N2", adapt=False))
+
+
+def test_a_batch_may_be_larger_than_any_series():
+    scores = [
+        make_quick("M2N2", epochs=1, batch_size=size).fit(waves(60)).decision_function(waves(60))
+        for size in (2**20, 2**63)
+    ]
+    np.testing.assert_array_equal(*scores)

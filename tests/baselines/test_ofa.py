@@ -53,7 +53,7 @@ def test_what_was_fitted_needs_no_folder(folder, tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"heads": 0}, {"heads": 3}, {"width": 8.0}, {"layers": -1}, {"epsilon": 0.0}],
+    [{"heads": 0}, {"heads": 3}, {"width": 8.0}, {"layers": -1}, {"rows": 24}, {"epsilon": 0.0}],
     ids=str,
 )
 def test_a_made_up_shape_is_refused(folder, tmp_path, change):

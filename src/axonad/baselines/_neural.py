@@ -35,8 +35,9 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
-from axonad.modelfile import Arrays, take
+from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
@@ -269,15 +270,8 @@ class NeuralDetector(Detector):
         self._net = restore_net(lambda: self._build(self.n_features_in_), arrays)
         channels = self.n_features_in_
         check_choice("scaler", values["scaler"], SCALINGS)
-        self._scaler = Scaler(
-            values["scaler"],
-            take(arrays, "scaler.center", channels),
-            take(arrays, "scaler.unit", channels, above=0),
-        )
-        self._channel_scale = RobustScale(
-            take(arrays, "channels.median", channels),
-            take(arrays, "channels.spread", channels, low=0),
-        )
+        self._scaler = restore_scaler(values["scaler"], arrays, channels=channels)
+        self._channel_scale = restore_scale(arrays, "channels", channels)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -36,6 +36,7 @@ from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
 from axonad.errors import InputError
 from axonad.modelfile import Arrays, Shapes, take
+from axonad.score.restoring import restore_scaler
 
 UNITS = ("own", "train", "soft", "raw")
 PLACEMENTS = (*ALIGNMENTS, "mean")
@@ -174,9 +175,8 @@ class WindowedDetector(Detector):
         channels = self.n_features_in_
         self._scaler = None
         if "scaler.center" in arrays:
-            unit = take(arrays, "scaler.unit", channels, above=0)
             rule = "soft" if self.units == "soft" else "train"
-            self._scaler = Scaler(rule, take(arrays, "scaler.center", channels), unit)
+            self._scaler = restore_scaler(rule, arrays, channels=channels)
         lengths = {"values": self.window * channels}
         for name, shape in self.learned.items():
             array = take(arrays, name.removeprefix("_"), *shape, lengths=lengths)

@@ -130,6 +130,8 @@ class OFA(NeuralDetector):
         for name in ("width", "heads", "layers", "rows"):
             check_int(name, getattr(shape, name), low=1)
         check_number("epsilon", shape.epsilon, above=0)
+        if (shape.rows, shape.layers) != (self.window, self.layers):
+            raise ValueError("rows and layers of its GPT-2 differ from window and layers")
         if shape.width % shape.heads:
             raise ValueError(f"heads ({shape.heads}) must divide width ({shape.width})")
         super()._restore(values, arrays)

@@ -20,10 +20,11 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays, check_number, take
+from axonad.score.restoring import restore_scaler
 
 FOLDS = 5  # parts of the training series, each scored against the others
 BLOCK = 8_192  # windows compared at a time
@@ -104,9 +105,7 @@ class WindowStatistics(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         channels = self.n_features_in_
-        self._scaler = Scaler(
-            "soft", take(arrays, "center", channels), take(arrays, "unit", channels, above=0)
-        )
+        self._scaler = restore_scaler("soft", arrays, "center", "unit", channels=channels)
         self._levels = [
             (check_number("a mean distance", mean), check_number("its unit", unit, above=0))
             for mean, unit in values["levels"]
