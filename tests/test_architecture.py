@@ -17,7 +17,9 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SRC = Path(axonad.__file__).parent
 # Called on the way, without changing a number: named as left out on the page.
 SUPPORT = {
-    "atomic.py", "config.py", "errors.py", "modelfile.py", "parameters.py", "progress.py",
+    "atomic.py", "config.py", "errors.py", "parameters.py", "progress.py",
+    "modelfile/arrays.py", "modelfile/checks.py", "modelfile/document.py", "modelfile/folder.py",
+    "modelfile/fingerprint.py", "modelfile/plain_file.py", "saving.py", "score/restoring.py",
     "registry.py", "explanation.py", "live_windows.py", "model/config.py",
     "cli/main.py", "cli/options.py", "cli/output_files.py", "cli/terminal.py", "cli/score_table.py",
     "data/readers/__init__.py", "data/readers/columns.py", "stream/chunks.py",

@@ -25,6 +25,7 @@ from axonad.errors import (
 from axonad.registry import REGISTRY, detector_class
 from axonad.testing import CHECKS
 from tests.conftest import SMALL, waves
+from tests.fuzz.forging import forge
 from tests.quick import QUICK
 
 NAMES = ["speed", "yaw_rate", "torque"]
@@ -192,36 +193,30 @@ def test_nothing_is_overwritten_unless_asked(fitted, saved):
     assert (saved / "notes.txt").read_text() == "mine"
 
 
-def edit(folder: Path, **changes):
-    path = folder / "detector.json"
-    document = json.loads(path.read_text())
-    for key, value in changes.items():
-        if value is None:
-            document.pop(key, None)
-        else:
-            document[key] = value
-    path.write_text(json.dumps(document))
-
-
 @pytest.mark.parametrize(
-    ("damage", "file", "why"),
+    ("changes", "why"),
     [
-        (lambda f: edit(f, detector="Foreign"), "detector.json", "no detector 'Foreign'"),
-        (lambda f: edit(f, params={"wide": 3}), "detector.json", "no parameter 'wide'"),
-        (lambda f: edit(f, params=None), "detector.json", "entry 'params' is missing"),
-        (lambda f: edit(f, threshold=None), "detector.json", "entry 'threshold' is missing"),
-        (lambda f: edit(f, channel_count=7), "detector.json", "channel count differ"),
+        ({"detector": "Foreign"}, "no detector 'Foreign'"),
+        ({"detector": ["AxonAD"]}, "no detector and no parameter is named"),
+        ({"detector": "A" * 9_999}, "no detector and no parameter is named"),
+        ({"params": {"wide": 3}}, "no parameter 'wide'"),
+        ({"params": {"window": "x" * 9_999}}, "window must be an integer"),
+        ({"params": ...}, "entry 'params' is missing"),
+        ({"params": {"layers": 2}}, "no parameter 'layers'"),
+        ({"state": []}, "state is \\[\\]; expected an object"),
     ],
-)  # fmt: skip
-def test_damaged_folders_say_which_file_and_why(saved, damage, file, why):
-    damage(saved)
-    with pytest.raises(ModelFileError, match=f"{file} .*{why}"):
+    ids=str,
+)
+def test_made_up_folders_say_which_file_and_why(saved, changes, why):
+    forge(saved / "detector.json", **changes)
+    with pytest.raises(ModelFileError, match=rf"detector\.json .*{why}") as caught:
         axonad.load(saved)
+    assert len(str(caught.value)) < 600
 
 
 def test_parameters_that_do_not_fit_the_arrays(saved):
-    document = json.loads((saved / "detector.json").read_text())
-    edit(saved, params={**document["params"], "d_model": 32})
+    params = json.loads((saved / "detector.json").read_text())["params"]
+    forge(saved / "detector.json", params={**params, "d_model": 32})
     with pytest.raises(
         ModelFileError, match=r"has shape \(16, 16\), the parameters say \(16, 32\)"
     ):

@@ -26,6 +26,7 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
 from axonad.stretches import Parts
@@ -272,11 +273,10 @@ class AxonAD(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
-        self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
-        scales = {
-            name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
-            for name in (*self._term_table(), "channels")
-        }
+        channels = self.n_features_in_
+        self._scaler = restore_scaler(self.scaling, arrays, channels=channels)
+        lengths = dict.fromkeys(self._term_table(), 1) | {"channels": channels}
+        scales = {name: restore_scale(arrays, name, size) for name, size in lengths.items()}
         self._channel_scale = scales.pop("channels")
         self.scales_ = scales
 

@@ -13,6 +13,8 @@ from axonad.detector import Detector
 from axonad.errors import AxonADError, ModelFileError, UnknownNameError, suggest
 from axonad.saving import FILES, FORMAT, KIND
 
+LONGEST_NAME = 100  # characters; longer ones are not compared with the known names
+
 
 class Entry(NamedTuple):
     """One registered detector: its name, ``module:class``, and what its score measures."""
@@ -103,11 +105,15 @@ def load(folder: str | os.PathLike[str]) -> Detector:
     """Return the fitted detector saved in ``folder``; no code from the folder is executed."""
     document, arrays = modelfile.read(Path(folder), names=FILES, kind=KIND, newest=FORMAT)
     path = Path(folder) / FILES[0]
+    modelfile.warn_without_checksum(path, document)
     try:
-        detector = make_detector(str(document["detector"]), **dict(document["params"]))
+        params = modelfile.check_entries("params", document["params"])
+        for name in (document["detector"], *params):
+            if not isinstance(name, str) or len(name) > LONGEST_NAME:
+                raise ValueError(f"no detector and no parameter is named {name!r:.40}")
+        detector = build(detector_class(document["detector"]), params)
         return detector.load_state(document, arrays)
     except AxonADError as error:
-        raise ModelFileError(f"{path} cannot be used: {error}") from None
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
-        reason = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ModelFileError(f"{path} is damaged: {reason}") from None
+        raise ModelFileError(f"{modelfile.shown(path)} cannot be used: {error!s:.300}") from None
+    except modelfile.MISFITS as error:
+        raise modelfile.damaged(path, error) from None

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from axonad import modelfile
 from axonad.data.frames import Names
 from axonad.errors import ConfigError
+from axonad.modelfile import check_entries, check_number, take
 from axonad.parameters import Parameters
 
-FORMAT = 1
+FORMAT = modelfile.FORMAT
 FILES = ("detector.json", "state.safetensors")
 KIND = "axonad-detector"
+MOST_CHANNELS = 10_000_000
 
 
 class Saving(Parameters):
@@ -38,6 +40,11 @@ class Saving(Parameters):
         """Names of the channels in training; None if they had no names."""
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names.tolist())
+
+    @property
+    def history(self) -> int:
+        """Number of rows a score needs, the current one included."""
+        raise NotImplementedError
 
     def check_fitted(self) -> None:
         """Raise an error unless the detector is fitted with its current parameters."""
@@ -61,6 +68,7 @@ class Saving(Parameters):
             "channels": None if self.channel_names is None else list(self.channel_names),
             "channel_count": self.n_features_in_,
             "threshold": self.threshold_,
+            "interval": getattr(self, "interval_", None),
             "state": values,
         }
         arrays = {**arrays, "training_scores": self.decision_scores_}
@@ -68,17 +76,38 @@ class Saving(Parameters):
 
     def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
         """Restore a saved document; raise KeyError, TypeError or ValueError if it does not fit."""
-        channels = document["channels"]
-        self.n_features_in_ = int(document["channel_count"])
-        if channels is not None:
-            if len(channels) != self.n_features_in_:
-                raise ValueError("channel names and channel count differ")
-            self.feature_names_in_ = np.array([str(name) for name in channels], dtype=object)
-        self.threshold_ = float(document["threshold"])
-        self.decision_scores_ = arrays.pop("training_scores")
-        self._restore(document["state"], arrays)
+        self._load_channels(document["channels"], document["channel_count"])
+        self.threshold_ = check_number("threshold", document["threshold"])
+        interval = document.get("interval")
+        if interval is not None:
+            interval = check_number("interval", interval, above=0)
+        self.interval_ = interval
+        scores = take(arrays, "training_scores", None)
+        if len(scores) < self.history:
+            raise ValueError(
+                f"it has {len(scores)} training scores; a window of the parameters has "
+                f"{self.history} rows"
+            )
+        self.decision_scores_ = scores.astype(np.float64, copy=False)
+        self._restore(check_entries("state", document["state"]), arrays)
         self._fitted_with = self.get_params()
         return self
+
+    def _load_channels(self, names: object, count: object) -> None:
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_CHANNELS:
+            raise ValueError(
+                f"channel_count is {count!r:.40}; expected an integer from 1 to {MOST_CHANNELS}"
+            )
+        self.n_features_in_ = count
+        if names is None:
+            return
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"channels are {names!r:.40}; expected a list of names")
+        if len(names) != count:
+            raise ValueError("channel names and channel count differ")
+        if len(set(names)) < count:
+            raise ValueError("a channel name appears more than once")
+        self.feature_names_in_ = np.array(names, dtype=object)
 
     def _state(self) -> tuple[dict[str, Any], modelfile.Arrays]:
         """Return what was learned as JSON values and arrays."""

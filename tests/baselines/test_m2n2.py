@@ -10,6 +10,7 @@ from axonad.errors import ConfigError
 from axonad.testing import CHECKS
 from tests.baselines.detectors import make_quick
 from tests.conftest import waves
+from tests.fuzz.forging import forge
 
 
 def test_m2n2_learns_a_new_normal_and_forgets_it_again():
@@ -29,3 +30,11 @@ def test_m2n2_runs_live_only_where_it_does_not_adapt():
         axonad.StreamScorer(make_quick("M2N2").fit(waves(200)))
     CHECKS["stream_equals_batch"](lambda: make_quick("M2N2", adapt=False))
     CHECKS["causal_claim_holds"](lambda: make_quick("M2N2", adapt=False))
+
+
+def test_a_batch_may_be_larger_than_any_series(tmp_path):
+    detector = make_quick("M2N2", epochs=1, batch_size=64).fit(waves(60))
+    detector.save(tmp_path)
+    forge(tmp_path / "detector.json", params={**detector.get_params(), "batch_size": 2**63})
+    scores = axonad.load(tmp_path).decision_function(waves(60))
+    np.testing.assert_array_equal(scores, detector.decision_function(waves(60)))

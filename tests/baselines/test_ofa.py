@@ -12,8 +12,9 @@ from safetensors.numpy import load_file, save_file
 import axonad
 from axonad.baselines import ofa
 from axonad.baselines._gpt2 import Shape
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, ModelFileError
 from tests.conftest import waves
+from tests.fuzz.forging import forge
 from tests.quick import QUICK, write_gpt2
 
 
@@ -48,6 +49,20 @@ def test_what_was_fitted_needs_no_folder(folder, tmp_path):
     with pytest.raises(ConfigError, match=r"config\.json cannot be read"):
         twin.fit(waves(200))
     np.testing.assert_array_equal(twin.decision_function(X), detector.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"heads": 0}, {"heads": 3}, {"width": 8.0}, {"layers": -1}, {"rows": 24}, {"epsilon": 0.0}],
+    ids=str,
+)
+def test_a_made_up_shape_is_refused(folder, tmp_path, change):
+    make(weights=str(folder), epochs=1).fit(waves(60)).save(tmp_path / "saved")
+    path = tmp_path / "saved" / "detector.json"
+    state = json.loads(path.read_text())["state"]
+    forge(path, state={**state, "gpt2": {**state["gpt2"], **change}})
+    with pytest.raises(ModelFileError, match=rf"detector\.json .*{next(iter(change))}"):
+        axonad.load(tmp_path / "saved")
 
 
 def test_the_default_says_what_it_needs():

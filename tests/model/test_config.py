@@ -12,6 +12,7 @@ from tests.model.naive import make_net
         ({"d_model": 100, "heads": 8}, r"heads \(8\) must divide d_model \(100\)"),
         ({"horizon": 20}, r"horizon must be below window \(20\), got 20"),
         ({"tail": 21}, r"tail must be at most window \(20\), got 21"),
+        ({"dilations": (1, 10_001)}, "dilations must be at most 10000, got 10001"),
     ],
 )
 def test_impossible_sizes_are_refused(changes, message):

@@ -19,6 +19,7 @@ from axonad.errors import (
     UnknownNameError,
 )
 from tests.conftest import SMALL, waves
+from tests.fuzz.forging import seal
 from tests.stream.conftest import NAMES, assert_close
 
 
@@ -208,10 +209,11 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
     for broken in (
         {**document, "vehicles": [["a", {}]]},
         {**document, "vehicles": [[None, document["vehicles"][0][1]]]},
+        {**document, "vehicles": document["vehicles"] * 2},
         {**document, "vehicles": None},
         {**document, "hold_limit": -1},
     ):
-        path.write_text(json.dumps(broken))
+        path.write_text(seal(broken))
         with pytest.raises(ModelFileError, match="is damaged"):
             FleetScorer.restore(path, fitted)
     StreamScorer(fitted).save(path, overwrite=True)

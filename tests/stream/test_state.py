@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from axonad import AxonAD, StreamScorer, load
-from axonad.errors import FileError, ModelFileError, NotFittedError
+from axonad.errors import DataWarning, FileError, ModelFileError, NotFittedError
 from tests.conftest import SMALL, waves
+from tests.fuzz.forging import forge
 from tests.stream.conftest import assert_close
 
 
@@ -27,6 +28,55 @@ def test_a_restarted_process_continues_with_the_same_scores(fitted, tmp_path, st
     assert (second.rows, second.held, second.hold_limit) == (60, int(stop > 1), 4)
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"buffer": [[1.0]]}, "its buffer does not hold 3 finite"),
+        ({"buffer": [[1.0, None, 2.0]]}, "its buffer does not hold 3 finite"),
+        ({"buffer": [["1", "2", "3"]]}, "its buffer does not hold 3 finite"),
+        ({"buffer": [[]] * 4}, "its buffer does not hold 3 finite"),
+        ({"buffer": [[1.0, 2.0, 3.0]] * 17}, "its buffer of 17 rows is longer than"),
+        ({"buffer": ...}, "entry 'buffer' is missing"),
+        ({"silent": [0]}, "silent does not fit 3 channels"),
+        ({"silent": [0, 0, 41]}, "silent does not fit 3 channels and 40 rows"),
+        ({"silent": [0, 0, -1]}, "expected a list of integers of at least 0"),
+        ({"silent": [0, 0, 10**30]}, "expected a list of integers of at least 0"),
+        ({"counts": [40, 25, 0]}, "not enough values to unpack"),
+        ({"counts": [40, 41, 0, 0]}, "contradict each other"),
+        ({"counts": [40, 25, -1, 0]}, "expected a list of integers of at least 0"),
+        ({"counts": [40, 25.0, 0, 0]}, "expected a list of integers of at least 0"),
+        ({"counts": {}}, "expected a list of integers of at least 0"),
+        ({"hold_limit": -1}, "hold_limit must be at least 0"),
+        ({"hold_limit": ...}, "entry 'hold_limit' is missing"),
+    ],
+    ids=str,
+)
+def test_made_up_states_are_refused(fitted, tmp_path, changes, why):
+    path = tmp_path / "state.json"
+    scorer = StreamScorer(fitted)
+    scorer.push_many(waves(40))
+    scorer.save(path)
+    forge(path)
+    assert StreamScorer.restore(path, fitted).rows == 40
+    forge(path, **changes)
+    with pytest.raises(ModelFileError, match=rf"state\.json is damaged: .*{why}"):
+        StreamScorer.restore(path, fitted)
+
+
+def test_a_state_of_an_older_version_has_no_checksum(fitted, tmp_path):
+    path = tmp_path / "state.json"
+    StreamScorer(fitted, hold_limit=4).save(path)
+    document = json.loads(path.read_text())
+    del document["checksum"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match="entry 'checksum' is missing"):
+        StreamScorer.restore(path, fitted)
+    path.write_text(json.dumps({**document, "format": 1}))
+    with pytest.warns(DataWarning, match="was saved by an older version") as caught:
+        assert StreamScorer.restore(path, fitted).hold_limit == 4
+    assert caught[0].filename == __file__
+
+
 def test_state_files_that_cannot_be_used(fitted, tmp_path):
     path = tmp_path / "state.json"
     StreamScorer(fitted).save(path)
@@ -37,14 +87,8 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
     with pytest.raises(ModelFileError, match="belongs to another detector"):
         StreamScorer.restore(path, other)
     document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "buffer": [[1.0]]}))
-    with pytest.raises(ModelFileError, match="is damaged"):
-        StreamScorer.restore(path, fitted)
-    path.write_text(json.dumps({**document, "buffer": [[1.0, None, 2.0]]}))
-    with pytest.raises(ModelFileError, match="is damaged: its buffer does not hold 3 finite"):
-        StreamScorer.restore(path, fitted)
-    path.write_text(json.dumps({**document, "silent": [0]}))
-    with pytest.raises(ModelFileError, match="is damaged"):
+    path.write_text(json.dumps({**document, "hold_limit": 3}))
+    with pytest.raises(ModelFileError, match="its content does not match its checksum"):
         StreamScorer.restore(path, fitted)
     with pytest.raises(NotFittedError):
         StreamScorer.restore(path, AxonAD(**SMALL))

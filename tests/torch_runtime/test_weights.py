@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from axonad.torch_runtime.weights import restore_net, weights_to_arrays
+from tests.fuzz.limits import limited
 
 
 def build() -> nn.Module:
@@ -32,6 +34,10 @@ def test_restored_weights_are_equal_frozen_and_cost_no_random_numbers():
         (lambda a: a.pop("net.0.bias"), "weight '0.bias' is missing"),
         (lambda a: a.update({"net.x": a["net.0.bias"]}), "weight 'x' is not part of the network"),
         (
+            lambda a: a.update({"net.0.bias": np.full(3, np.nan, dtype=np.float32)}),
+            "weight '0.bias' has values that are not finite",
+        ),
+        (
             lambda a: a.update({"net.0.bias": a["net.0.weight"]}),
             r"weight '0.bias' has shape \(3, 2\), the parameters say \(3,\)",
         ),
@@ -42,3 +48,16 @@ def test_other_weights_are_refused(change, message):
     change(arrays)
     with pytest.raises(ValueError, match=message):
         restore_net(build, arrays)
+
+
+def test_a_network_larger_than_the_arrays_is_not_built():
+    arrays = weights_to_arrays(build())
+    with pytest.raises(ValueError, match=r"'0\.weight' has shape"):
+        restore_net(lambda: nn.Sequential(nn.Linear(10**7, 10**7)), arrays)
+
+    def endless() -> nn.Module:
+        return nn.Sequential(*(nn.Linear(2, 3) for _ in range(10**9)))
+
+    with limited(10), pytest.raises(ValueError, match="more weights than the file has"):
+        restore_net(endless, arrays)
+    assert isinstance(restore_net(build, arrays), nn.Sequential)  # nothing stays behind

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from axonad.modelfile import Shapes, check_indices
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -25,6 +28,19 @@ class Trees:
     children: Numbers  # (inner nodes, 2)
     paths: Values  # (leaves,)
 
+    SHAPES: ClassVar[Shapes] = {
+        "_roots": ("trees",), "_children": ("inner", 2), "_paths": ("leaves",),
+    }  # fmt: skip
+
+    def check(self) -> None:
+        """Raise ValueError unless every path ends at a leaf: inner nodes follow their parents."""
+        inner, leaves = len(self.children), len(self.paths)
+        check_indices("roots", self.roots, low=-leaves, count=inner)
+        check_indices("children", self.children, low=-leaves, count=inner)
+        is_inner = self.children >= 0
+        if not len(self.roots) or (is_inner & (self.children <= np.arange(inner)[:, None])).any():
+            raise ValueError("its trees are not trees")
+
     def mean_path(self, rows: int, goes_right: Turn) -> Values:
         """Return each row's path length, averaged over the trees.
 
@@ -33,7 +49,7 @@ class Trees:
         """
         total = np.zeros(rows)
         for root in self.roots:
-            node = np.full(rows, root)
+            node = np.full(rows, root, dtype=np.int64)
             inside = np.flatnonzero(node >= 0)
             while inside.size:
                 at = node[inside]

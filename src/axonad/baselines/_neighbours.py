@@ -21,7 +21,7 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling, digest
 from axonad.config import check_int
 from axonad.data.frames import Matrix
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, Shapes
 
 Indices = NDArray[np.int64]
 
@@ -47,7 +47,9 @@ class NeighbourDetector(WindowedDetector):
     max_train: int | None = 40_000
     seed: int = 0
 
-    learned: ClassVar[tuple[str, ...]] = ("_reference", "_own")
+    learned: ClassVar[Shapes] = {
+        "_reference": ("windows", "values"), "_own": ("training",),
+    }  # fmt: skip
 
     @abstractmethod
     def _score_neighbours(self, distances: Values, indices: Indices) -> Values:
@@ -106,6 +108,10 @@ class NeighbourDetector(WindowedDetector):
         super()._restore(values, arrays)
         self._digest = str(values["digest"])
         self._build_index()
+
+    def _check_learned(self) -> None:
+        if len(self._reference) < 2:
+            raise ValueError("it has fewer than two training windows")
 
     def _check_params(self) -> None:
         super()._check_params()

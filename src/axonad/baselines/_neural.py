@@ -37,6 +37,7 @@ from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale
 from axonad.stretches import Parts
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
@@ -268,8 +269,10 @@ class NeuralDetector(Detector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._net = restore_net(lambda: self._build(self.n_features_in_), arrays)
-        self._scaler = Scaler(values["scaler"], arrays["scaler.center"], arrays["scaler.unit"])
-        self._channel_scale = RobustScale(arrays["channels.median"], arrays["channels.spread"])
+        channels = self.n_features_in_
+        check_choice("scaler", values["scaler"], SCALINGS)
+        self._scaler = restore_scaler(values["scaler"], arrays, channels=channels)
+        self._channel_scale = restore_scale(arrays, "channels", channels)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -35,7 +35,8 @@ from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
 from axonad.errors import InputError
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, Shapes, take
+from axonad.score.restoring import restore_scaler
 
 UNITS = ("own", "train", "soft", "raw")
 PLACEMENTS = (*ALIGNMENTS, "mean")
@@ -64,8 +65,12 @@ class WindowedDetector(Detector):
     align: str = "center"
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
-    learned: ClassVar[tuple[str, ...]] = ()
-    """The arrays ``_learn`` sets, which are saved: attribute names, with a leading underscore."""
+    learned: ClassVar[Shapes] = {}
+    """The arrays ``_learn`` sets, which are saved, and their shapes.
+
+    Keys are attribute names, with a leading underscore. An axis has a fixed length or a name, which
+    stands for the same length in all arrays; ``"values"`` is the length of a window's vector.
+    """
 
     @property
     def history(self) -> int:
@@ -81,6 +86,9 @@ class WindowedDetector(Detector):
     @abstractmethod
     def _window_score(self, windows: Values) -> Values:
         """Return one score per window (first axis)."""
+
+    def _check_learned(self) -> None:
+        """Raise ValueError if loaded arrays, of the right shapes, could not have been learned."""
 
     # -- the contract ------------------------------------------------------------------------
 
@@ -164,12 +172,16 @@ class WindowedDetector(Detector):
         return {}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        channels = self.n_features_in_
         self._scaler = None
         if "scaler.center" in arrays:
             rule = "soft" if self.units == "soft" else "train"
-            self._scaler = Scaler(rule, arrays["scaler.center"], arrays["scaler.unit"])
-        for name in self.learned:
-            setattr(self, name, arrays[name.removeprefix("_")])
+            self._scaler = restore_scaler(rule, arrays, channels=channels)
+        lengths = {"values": self.window * channels}
+        for name, shape in self.learned.items():
+            array = take(arrays, name.removeprefix("_"), *shape, lengths=lengths)
+            setattr(self, name, array)
+        self._check_learned()
 
 
 def standardise_own(windows: Values, *, is_row: bool) -> Values:

@@ -9,6 +9,7 @@ raises an error), and a long series is clustered from a sample of ``max_train`` 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from axonad.baselines._kmeans import distances, find_centers
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
+from axonad.modelfile import Shapes, check_indices
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,7 +46,7 @@ class CBLOF(WindowedDetector):
     max_train: int | None = 100_000
     seed: int = 0
 
-    learned = ("_centers", "_large")
+    learned: ClassVar[Shapes] = {"_centers": ("clusters", "values"), "_large": (1,)}
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
@@ -60,6 +62,9 @@ class CBLOF(WindowedDetector):
         to_large = to_centers[:, :large].min(axis=1)
         score: Values = np.where(own < large, to_centers[np.arange(len(to_centers)), own], to_large)
         return score
+
+    def _check_learned(self) -> None:
+        check_indices("large", self._large, low=1, count=len(self._centers) + 1)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -19,10 +19,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from axonad.baselines._windowed import Values
 from axonad.config import check_float
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.scaling import fit_scaler
 from axonad.data.windows import spread
 from axonad.detector import Detector
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, take
+from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 
 CUTOFF = 1e-3  # rows with a smaller weight, relative to the newest row, are left out
@@ -90,9 +91,11 @@ class ControlChart(Detector):
         return {}, arrays | {"mean": self._mean, "precision": self._precision, "unit": self._unit}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._scaler = Scaler("soft", arrays["center"], arrays["scale"])
-        self._mean, self._precision = arrays["mean"], arrays["precision"]
-        self._unit = arrays["unit"]
+        channels = self.n_features_in_
+        self._scaler = restore_scaler("soft", arrays, "center", "scale", channels=channels)
+        self._mean = take(arrays, "mean", channels)
+        self._precision = take(arrays, "precision", channels, channels)
+        self._unit = take(arrays, "unit", channels, above=0)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -9,12 +9,13 @@ values gets the tail probability 1/(n+1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling
 from axonad.data.frames import Matrix
+from axonad.modelfile import Shapes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,7 +36,7 @@ class COPOD(WindowedDetector):
     max_train: int | None = None
     seed: int = 0
 
-    learned = ("_sorted", "_skew")
+    learned: ClassVar[Shapes] = {"_sorted": ("windows", "values"), "_skew": ("values",)}
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
@@ -56,6 +57,10 @@ class COPOD(WindowedDetector):
         """Return −log of ``count`` training windows as a share of all; 0 counts as 1/(n+1)."""
         rows = len(self._sorted)
         return -np.log(np.where(count > 0, count / rows, 1 / (rows + 1)))
+
+    def _check_learned(self) -> None:
+        if not len(self._sorted) or (self._sorted[1:] < self._sorted[:-1]).any():
+            raise ValueError("its training values are not sorted")
 
     def _check_params(self) -> None:
         super()._check_params()

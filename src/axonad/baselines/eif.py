@@ -8,6 +8,7 @@ TSB-AD from global generators), so forests agree in distribution, not tree by tr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_int
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
+from axonad.modelfile import Shapes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,7 +39,10 @@ class EIF(WindowedDetector):
     samples: int = 256
     seed: int = 0
 
-    learned = ("_roots", "_children", "_paths", "_normal", "_point", "_size")
+    learned: ClassVar[Shapes] = {
+        **Trees.SHAPES,
+        "_normal": ("inner", "values"), "_point": ("inner", "values"), "_size": (1,),
+    }  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
         rng = np.random.default_rng(self.seed)
@@ -66,6 +71,9 @@ class EIF(WindowedDetector):
         """
         away = windows - self._point[nodes]
         return np.asarray(np.einsum("ij,ij->i", away, self._normal[nodes]) >= 0)
+
+    def _check_learned(self) -> None:
+        Trees(self._roots, self._children, self._paths).check()
 
     def _check_params(self) -> None:
         super()._check_params()

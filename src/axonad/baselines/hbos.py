@@ -8,12 +8,14 @@ by batch, and ``window`` and ``units`` are parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
+from axonad.modelfile import Shapes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,7 +39,7 @@ class HBOS(WindowedDetector):
     alpha: float = 0.1
     tolerance: float = 0.5
 
-    learned = ("_edges", "_strangeness")
+    learned: ClassVar[Shapes] = {"_edges": ("edges", "values"), "_strangeness": ("bins", "values")}
 
     def _learn(self, X: Matrix) -> None:
         low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)
@@ -64,6 +66,10 @@ class HBOS(WindowedDetector):
             outside = (column < edges[0] - reach) | (column > edges[-1] + reach)
             total += np.where(outside, strangeness.max(), score)
         return total
+
+    def _check_learned(self) -> None:
+        if (len(self._edges), len(self._strangeness)) != (self.bins + 1, self.bins):
+            raise ValueError(f"its histograms do not have {self.bins} bins")
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -9,7 +9,7 @@ paper's 2^(-path / expected path), which is TSB-AD's plus a constant.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
+from axonad.modelfile import Shapes, check_indices
 
 MAX_INT = np.iinfo(np.int32).max
 
@@ -46,7 +47,9 @@ class IForest(WindowedDetector):
     features: float = 0.8
     seed: int = 0
 
-    learned = ("_roots", "_children", "_paths", "_feature", "_threshold", "_size")
+    learned: ClassVar[Shapes] = {
+        **Trees.SHAPES, "_feature": ("inner",), "_threshold": ("inner",), "_size": (1,),
+    }  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
         count = count_windows(len(X), self.window)
@@ -91,6 +94,10 @@ class IForest(WindowedDetector):
             lambda rows, nodes: values[rows, self._feature[nodes]] > self._threshold[nodes],
         )
         return 2.0 ** -(path / max(float(expected(self._size)[0]), 1.0))
+
+    def _check_learned(self) -> None:
+        Trees(self._roots, self._children, self._paths).check()
+        check_indices("feature", self._feature, low=0, count=self.window * self.n_features_in_)
 
     def _check_params(self) -> None:
         super()._check_params()

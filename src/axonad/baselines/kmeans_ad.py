@@ -17,6 +17,7 @@ from axonad.baselines._kmeans import distances, find_centers
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling
 from axonad.config import check_int
 from axonad.data.frames import Matrix
+from axonad.modelfile import Shapes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,7 +43,7 @@ class KMeansAD(WindowedDetector):
     seed: int = 2024
 
     parity: ClassVar[Mapping[str, Any]] = {"align": "mean"}
-    learned = ("_centers",)
+    learned: ClassVar[Shapes] = {"_centers": ("clusters", "values")}
 
     def _learn(self, X: Matrix) -> None:
         train = self._gather(X, self._sample_starts(X, self.max_train, self.seed), np.float32)
@@ -52,6 +53,10 @@ class KMeansAD(WindowedDetector):
 
     def _window_score(self, windows: Values) -> Values:
         return np.asarray(distances(windows, self._centers).min(axis=1))
+
+    def _check_learned(self) -> None:
+        if not len(self._centers):
+            raise ValueError("it has no cluster")
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -8,11 +8,13 @@ is represented by a sample, see :mod:`axonad.baselines._neighbours`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from axonad.baselines._neighbours import Indices, NeighbourDetector
 from axonad.baselines._windowed import Values
+from axonad.modelfile import Shapes
 
 TINY = 1e-10  # added to a mean distance, so that duplicates have a finite density
 
@@ -27,7 +29,9 @@ class LOF(NeighbourDetector):
         See :mod:`axonad.baselines._neighbours`.
     """
 
-    learned = ("_reference", "_own", "_reach", "_density")
+    learned: ClassVar[Shapes] = {
+        **NeighbourDetector.learned, "_reach": ("windows",), "_density": ("windows",),
+    }  # fmt: skip
 
     def _learn_reference(self) -> None:
         distances, indices = self._search(self._reference, np.arange(len(self._reference)))

@@ -114,7 +114,7 @@ class M2N2(NeuralDetector):
         optimiser = torch.optim.SGD(net.requires_grad_(True).parameters(), lr=self.lr)
         level, limit = net.get_buffer("level"), net.get_buffer("limit")
         errors = series.new_empty(len(starts), series.shape[1])
-        for part in torch.split(starts, self.batch_size * self.window):
+        for part in torch.split(starts, min(self.batch_size * self.window, len(starts))):
             x = gather_windows(series, part, self.window)
             level.lerp_(x.mean((0, 1)), 1 - self.momentum)
             error = (net(x) - x).square()

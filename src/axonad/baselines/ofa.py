@@ -25,9 +25,10 @@ from torch.nn.functional import pad
 
 from axonad.baselines._gpt2 import FILES, GPT2, Shape, load_weights, read_shape
 from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.config import check_int
 from axonad.data.frames import Matrix, Names
 from axonad.errors import ConfigError
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, check_number
 
 
 class Net(nn.Module):
@@ -125,7 +126,14 @@ class OFA(NeuralDetector):
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self._pretrained = None  # all weights are in the arrays
-        self._shape = Shape(**values["gpt2"])
+        self._shape = shape = Shape(**values["gpt2"])
+        for name in ("width", "heads", "layers", "rows"):
+            check_int(name, getattr(shape, name), low=1)
+        check_number("epsilon", shape.epsilon, above=0)
+        if (shape.rows, shape.layers) != (self.window, self.layers):
+            raise ValueError("rows and layers of its GPT-2 differ from window and layers")
+        if shape.width % shape.heads:
+            raise ValueError(f"heads ({shape.heads}) must divide width ({shape.width})")
         super()._restore(values, arrays)
 
     def _check_params(self) -> None:

@@ -10,6 +10,7 @@ windows exists, and channels that were constant in training are ignored when the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
+from axonad.modelfile import Shapes, check_indices
 
 ROUNDING = 1e-10  # directions with a smaller share of the variance are rounding errors
 
@@ -40,7 +42,10 @@ class PCA(WindowedDetector):
     directions: int | float | None = 0.25
     units: str = "raw"
 
-    learned = ("_mean", "_deviation", "_kept", "_axes", "_share")
+    learned: ClassVar[Shapes] = {
+        "_mean": ("values",), "_deviation": ("kept",), "_kept": ("kept",),
+        "_axes": ("directions", "kept"), "_share": ("directions",),
+    }  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
         self._require_windows(X, 2)
@@ -92,6 +97,11 @@ class PCA(WindowedDetector):
         length = np.square(z).sum(axis=1, keepdims=True)
         distance = np.sqrt(np.maximum(length - 2 * z @ self._axes.T + 1, 0))
         return np.asarray((distance / self._share).sum(axis=1))
+
+    def _check_learned(self) -> None:
+        check_indices("kept", self._kept, low=0, count=len(self._mean))
+        if (self._deviation <= 0).any() or (self._share <= 0).any():
+            raise ValueError("a deviation or a share of the variance is not above 0")
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -21,7 +21,7 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, take
 from axonad.score.standardise import RobustScale
 from axonad.stretches import Parts
 
@@ -104,8 +104,12 @@ class CrossChannelRidge(Detector):
         return {}, {name: getattr(self, f"_{name}") for name in names}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._center, self._unit, self._map = arrays["center"], arrays["unit"], arrays["map"]
-        self._middle, self._spread = arrays["middle"], arrays["spread"]
+        channels = self.n_features_in_
+        self._center = take(arrays, "center", channels)
+        self._unit = take(arrays, "unit", channels, above=0)
+        self._map = take(arrays, "map", channels, channels)
+        self._middle = take(arrays, "middle", channels)
+        self._spread = take(arrays, "spread", channels, above=0)
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from axonad.baselines.pca import flip_signs
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.detector import Detector
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, check_number, take
 
 BLOCK = 512  # rows iterated at a time: few enough for the CPU cache
 
@@ -106,9 +107,13 @@ class RobustPCA(Detector):
         return {"bound": self._bound}, {name: getattr(self, f"_{name}") for name in names}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._kept, self._mean, self._axes = arrays["kept"], arrays["mean"], arrays["axes"]
-        self._basis, self._ends = arrays["basis"], arrays["ends"]
-        self._bound = float(values["bound"])
+        lengths: dict[str, int] = {}
+        part = partial(take, arrays, lengths=lengths)
+        self._kept = part("kept", "kept", low=0, high=self.n_features_in_ - 1, whole=True)
+        self._mean, self._axes = part("mean", "kept"), part("axes", "kept", "kept")
+        self._basis = part("basis", "rows", "kept")
+        self._ends = part("ends", None, low=0, high=lengths["rows"], whole=True)
+        self._bound = check_number("bound", values["bound"])
 
     def _check_params(self) -> None:
         super()._check_params()

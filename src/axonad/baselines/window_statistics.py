@@ -20,13 +20,15 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
-from axonad.modelfile import Arrays
+from axonad.modelfile import Arrays, check_number, take
+from axonad.score.restoring import restore_scaler
 
 FOLDS = 5  # parts of the training series, each scored against the others
 BLOCK = 8_192  # windows compared at a time
+STATISTICS = 5  # per channel: mean, deviation, maximum, minimum and range
 TINY = 1e-3  # added to the standard deviation of distances, which may be zero
 
 
@@ -102,9 +104,20 @@ class WindowStatistics(Detector):
         return {"levels": [list(level) for level in self._levels]}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._scaler = Scaler("soft", arrays["center"], arrays["unit"])
-        self._levels = [(float(mean), float(unit)) for mean, unit in values["levels"]]
-        self._references = [arrays[f"reference.{i}"] for i in range(len(self.lengths))]
+        channels = self.n_features_in_
+        self._scaler = restore_scaler("soft", arrays, "center", "unit", channels=channels)
+        self._levels = [
+            (check_number("a mean distance", mean), check_number("its unit", unit, above=0))
+            for mean, unit in values["levels"]
+        ]
+        if len(self._levels) != len(self.lengths):
+            raise ValueError(f"it has {len(self._levels)} levels for {len(self.lengths)} lengths")
+        self._references = [
+            take(arrays, f"reference.{i}", None, STATISTICS * channels)
+            for i in range(len(self.lengths))
+        ]
+        if not all(len(kept) for kept in self._references):
+            raise ValueError("it has no training windows")
 
     def _check_params(self) -> None:
         super()._check_params()

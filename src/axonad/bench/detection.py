@@ -21,7 +21,7 @@ from axonad.detector import Detector
 from axonad.errors import FileError
 
 KIND = "axonad-detection"
-FORMAT = 1
+FORMAT = modelfile.FORMAT
 FILES = ("detection.json", "scores.safetensors")
 Scores = NDArray[np.float64]
 

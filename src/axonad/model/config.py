@@ -8,6 +8,8 @@ from axonad.errors import ConfigError
 
 KERNEL = 3
 """Taps of the predictor's convolutions."""
+LONGEST = 10_000
+"""Largest dilation, unless the window is longer: memory grows with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +34,9 @@ class NetConfig:
                 f"horizon must be below window ({self.window}), got {self.horizon}: "
                 "the predictor would see nothing"
             )
+        most = max(LONGEST, self.window)
+        if max(self.dilations) > most:
+            raise ConfigError(f"dilations must be at most {most}, got {max(self.dilations)}")
         if self.tail > self.window:
             raise ConfigError(f"tail must be at most window ({self.window}), got {self.tail}")
 

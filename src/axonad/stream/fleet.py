@@ -141,6 +141,8 @@ class FleetScorer:
             fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:
                 _check_vehicle(vehicle)
+                if vehicle in fleet:
+                    raise ValueError(f"vehicle {vehicle!r:.40} appears twice")
                 lane = fleet._lanes[vehicle] = fleet._scorer.new_lane()
                 lane.restore(state)
         return fleet

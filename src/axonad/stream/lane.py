@@ -16,6 +16,7 @@ import numpy as np
 from axonad.data.frames import Names
 from axonad.data.holding import Holding
 from axonad.errors import StaleError
+from axonad.modelfile import check_counts, check_rows
 from axonad.stream.rows import Row
 
 Held = tuple[str, ...]
@@ -127,13 +128,17 @@ class Lane:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state; raise KeyError, TypeError or ValueError if it does not fit."""
-        counts = [int(count) for count in state["counts"]]
-        self.rows, self.scored, self.held, self.refused = counts
-        silent = np.array(state["silent"], dtype=np.int64)
-        rows = np.array(state["buffer"], dtype=np.float64).reshape(-1, len(silent))
         channels = len(self._holding.silent)
-        if len(silent) != channels or not np.isfinite(rows).all():
-            raise ValueError(f"its buffer does not hold {channels} finite channels")
+        counts = check_counts("counts", state["counts"])
+        self.rows, self.scored, self.held, self.refused = counts
+        if max(self.scored, self.refused) > self.rows or self.held > self.rows * channels:
+            raise ValueError(f"its counts {counts} contradict each other")
+        silent = np.array(check_counts("silent", state["silent"]), dtype=np.int64)
+        if len(silent) != channels or max(silent) > self.rows:
+            raise ValueError(f"silent does not fit {channels} channels and {self.rows} rows")
+        rows = check_rows("buffer", state["buffer"], columns=channels)
+        if len(rows) > min(self.window._size, self.rows):
+            raise ValueError(f"its buffer of {len(rows)} rows is longer than window or stream")
         self._holding.silent = silent
         self._holding.last = rows[-1].copy() if len(rows) else None
         self.window.extend(rows)

@@ -12,7 +12,7 @@ from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import ModelFileError
 
-FORMAT = 1
+FORMAT = modelfile.FORMAT
 
 
 def write_state(
@@ -41,10 +41,13 @@ def reading_state(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield a file's document and hold limit; errors in the body report the file as damaged."""
     document = modelfile.read_document(path, kind=kind, newest=FORMAT)
+    modelfile.warn_without_checksum(path, document, stacklevel=5)
     if document.get("detector") != detector.fingerprint:
-        raise ModelFileError(f"{path} belongs to another detector; pass the one it was saved with")
+        raise ModelFileError(
+            f"{modelfile.shown(path)} belongs to another detector; pass the one it was saved with"
+        )
     try:
         check_int("hold_limit", document["hold_limit"], low=0)
         yield document, document["hold_limit"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is damaged: {error}") from None
+    except modelfile.MISFITS as error:
+        raise modelfile.damaged(path, error) from None
