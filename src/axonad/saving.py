@@ -29,6 +29,8 @@ class Saving(Parameters):
     feature_names_in_: NDArray[np.object_]
     decision_scores_: NDArray[np.float64]
     threshold_: float
+    interval_: float | None = None
+    """Sampling interval of the training series in seconds; None if it had no times."""
     _fitted_with: dict[str, Any]
 
     @property
