@@ -84,7 +84,6 @@ class RowReader:
                 raise InputError(f"a row must hold numbers, got an array of type {row.dtype}")
             if row.ndim != 1:
                 return np.empty(row.shape)  # refused for its shape
-            row = np.ma.filled(row.astype(object), None) if np.ma.isMaskedArray(row) else row
             return _numbers(row.tolist(), row)
         if isinstance(row, NOT_ROWS) or not isinstance(row, Iterable):
             raise InputError(f"a row must hold numbers, got {type(row).__name__} {shown(row)}")
