@@ -53,9 +53,7 @@ def test_events_equal_those_of_the_whole(detector, gap, restart):
     expected = detector.explain(X).events(gap=gap)
     found = live(detector, X, gap=gap, restart=restart)
     assert len(expected) > 5
-    assert [replace(f.event, score=0.0) for f in found] == [
-        replace(e, score=0.0) for e in expected
-    ]
+    assert [replace(f.event, score=0.0) for f in found] == [replace(e, score=0.0) for e in expected]
     np.testing.assert_allclose(
         [f.event.score for f in found], [e.score for e in expected], rtol=TOLERANCE
     )
@@ -70,9 +68,7 @@ def test_events_of_axonad(fitted):
     detector = copy(fitted).set_params(align="end")
     expected = detector.explain(X).events(gap=4)
     found = [f.event for f in live(detector, X, gap=4)]
-    assert [(e.start, e.end, e.peak) for e in found] == [
-        (e.start, e.end, e.peak) for e in expected
-    ]
+    assert [(e.start, e.end, e.peak) for e in found] == [(e.start, e.end, e.peak) for e in expected]
     assert found
     assert [e.channels for e in found] == [e.channels for e in expected]
     assert found[0].channels[0] == "yaw_rate"
