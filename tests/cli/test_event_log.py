@@ -57,6 +57,7 @@ def test_resumed_after_a_crash(tmp_path, name, torn):
 def test_files_of_others_are_left_alone(tmp_path):
     path = tmp_path / "e.csv"
     path.write_text("mine")
+    EventLog(path, force=True).close()  # a command that was refused before its first row
     for options in ({}, {"resume": True}):
         with pytest.raises(FileError, match=r"e.csv (already exists|holds no events)"):
             EventLog(path, **options)

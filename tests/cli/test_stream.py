@@ -113,10 +113,11 @@ def test_a_text_line_in_json_is_no_header(run, model):
         ("hello", "the first line must be a JSON object, the names of the channels, or numbers"),
     ],
 )  # fmt: skip
-def test_a_header_that_cannot_serve_ends_the_command_at_once(run, model, header, message):
-    answer = run("stream", model, stdin="\n".join([header, *["1,2,3"] * 600]))
+def test_a_header_that_cannot_serve_ends_the_command_at_once(run, model, tmp_path, header, message):
+    words = ["stream", model, "--state", "s.json", "--events", "e.csv"]
+    answer = run(*words, stdin="\n".join([header, *["1,2,3"] * 600]))
     assert_one_red_line(answer, message)
-    assert answer[1] == ""
+    assert (answer[1], list(tmp_path.iterdir())) == ("", [])
 
 
 def test_extra_columns_are_dropped_only_if_asked(run, model):

@@ -39,6 +39,11 @@ def test_the_first_line_decides_the_format():
     ]  # fmt: skip
 
 
+def test_a_first_line_that_cannot_be_split_decides_nothing():
+    found = values("9" * 200_000, "b;a", "1;2")
+    assert found == ["not a CSV line: field larger than field limit (131072)", {"b": 1.0, "a": 2.0}]
+
+
 def test_the_format_can_be_given():
     assert values('eed": 1}', '{"a": 1}', form="json") == [
         "not a JSON object: Expecting value: line 1 column 1 (char 0)", {"a": 1},

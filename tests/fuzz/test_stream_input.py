@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -37,17 +38,21 @@ def detectors():
 
 def data_lines(text, form, names):
     """Return the number of lines that are rows: not blank, and not a header."""
-    lines = [line for line in io.StringIO(text, newline=None) if line.strip(BLANK)]
-    if not lines:
-        return 0
-    first = lines[0].strip(BLANK)
-    is_json = first.startswith("{") if form is None else form == "json"
-    if is_json:
-        return sum(bool(line.strip()) for line in lines)
-    separator, cells = split_line(first, names)
-    if separator != "\t":
-        lines = [line for line in lines if line.strip()]
-    return len(lines) - is_header(cells, names)
+    lines = [line.strip(BLANK) for line in io.StringIO(text, newline=None)]
+    full = [line for line in lines if line.strip()]
+    if form == "json":
+        return len(full)
+    for i, first in enumerate(full):  # the first line that can be split decides
+        if form is None and first.startswith("{"):
+            return len(full)
+        try:
+            separator, cells = split_line(first, names)
+        except csv.Error:
+            continue
+        if separator == "\t":  # a line of tabs is a row without values
+            full = full[:i] + [line for line in lines[lines.index(first) :] if line]
+        return len(full) - is_header(cells, names)
+    return len(full)
 
 
 def refuse_constant(name):

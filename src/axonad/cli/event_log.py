@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from axonad.cli.output_files import check_output
 from axonad.errors import FileError
@@ -36,18 +36,23 @@ class EventLog:
         self.count = 0
         self._path = path
         self._is_csv = path.suffix.lower() == ".csv"
-        self._last: tuple[int, ...] | None = None
+        self._file: TextIO | None = None
+        self._whole = b""  # complete lines of an existing file
+        if resume and path.exists():
+            self._whole = self._read_lines()
+        self._last = self._last_steps()
+
+    def start(self) -> None:
+        """Create or mend the file, unless that is done."""
+        if self._file is not None:
+            return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if resume and path.exists():
-                self._last = self._mend()
-            else:
-                path.write_bytes(b"")
-            self._file = path.open("a", encoding="utf-8", newline="")
-            if self._is_csv and path.stat().st_size == 0:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.truncate(len(self._whole))
+            self._file = self._path.open("a", encoding="utf-8", newline="")
+            if self._is_csv and not self._whole:
                 self._append(HEADER)
-        except FileError:
-            raise
         except OSError as error:
             raise self._error(error) from None
 
@@ -64,6 +69,7 @@ class EventLog:
             *steps, event.score, list(event.channels),
         )  # fmt: skip
         fields = dict(zip(COLUMNS, values, strict=True))
+        self.start()
         try:
             self._append(self._row(fields) if self._is_csv else json.dumps(fields))
         except OSError as error:
@@ -71,7 +77,8 @@ class EventLog:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -80,8 +87,9 @@ class EventLog:
         self.close()
 
     def _append(self, line: str) -> None:
-        self._file.write(line + "\n")
-        self._file.flush()
+        if self._file is not None:
+            self._file.write(line + "\n")
+            self._file.flush()
 
     def _row(self, fields: dict[str, Any]) -> str:
         text = io.StringIO()
@@ -89,20 +97,23 @@ class EventLog:
         csv.writer(text, lineterminator="").writerow(cells.values())
         return text.getvalue()
 
-    def _mend(self) -> tuple[int, ...] | None:
-        """Remove a line that was cut off; return start, end and peak of the last event."""
-        content = self._path.read_bytes()
+    def _read_lines(self) -> bytes:
+        """Return the complete lines of the file; raise FileError if they are not ours."""
+        try:
+            content = self._path.read_bytes()
+        except OSError as error:
+            raise FileError(f"cannot read {self._path}: {error.strerror or error}") from None
         first = HEADER.encode() + b"\n" if self._is_csv else b'{"from": '
         if content[: len(first)] != first[: len(content)]:
             raise FileError(
                 f"{self._path} holds no events of axonad stream; choose another name or pass "
                 "--force to replace it"
             )
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with self._path.open("rb+") as file:
-                file.truncate(len(whole))
-        lines = whole.decode("utf-8", errors="replace").splitlines()[int(self._is_csv) :]
+        return content[: content.rfind(b"\n") + 1]
+
+    def _last_steps(self) -> tuple[int, ...] | None:
+        """Return start, end and peak of the last event in the file."""
+        lines = self._whole.decode("utf-8", errors="replace").splitlines()[int(self._is_csv) :]
         if not lines:
             return None
         try:

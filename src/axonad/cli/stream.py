@@ -22,7 +22,7 @@ from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
 from axonad.cli.terminal import print_error, print_note
 from axonad.config import check_choice
 from axonad.detector import Detector
-from axonad.errors import ConfigError, FileError, ModelFileError
+from axonad.errors import ConfigError, FileError, InputError, ModelFileError
 from axonad.registry import load
 from axonad.stream import StreamScorer
 
@@ -109,6 +109,9 @@ def stream(
                     sys.stdout.flush()
                 saver.save_sometimes()
             answers.finish(goes_on=state is not None)
+        except InputError:  # the header cannot serve; nothing was done
+            saver.cancel()
+            raise
         finally:
             saver.save()
     _report(answers, scorer)
@@ -138,6 +141,10 @@ class StateSaver:
             except FileError as error:
                 print_note(f"the state was not saved: {error}")
             self._rows, self._events, self._seconds = rows, events, monotonic()
+
+    def cancel(self) -> None:
+        """Save nothing from now on."""
+        self._path = None
 
     def save(self) -> None:
         """Save the state; the file is replaced at once, whole."""

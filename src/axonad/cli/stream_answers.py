@@ -42,6 +42,8 @@ class Answers:
     def answer(self, row: Row) -> Answer | None:
         """Return the JSON object to write for a row, None while the first window fills."""
         scorer, gaps = self._scorer, self._scorer.gaps
+        if self._log is not None:
+            self._log.start()
         result: StreamResult | None = None
         reason = ""
         self.unread_times += row.time is not None and row.second is None
@@ -67,6 +69,8 @@ class Answers:
 
     def finish(self, *, goes_on: bool) -> None:
         """End the stream; the open event is written, unless the stream ``goes_on`` later."""
+        if self._log is not None:
+            self._log.start()
         if not goes_on:
             self._write(self._events.finish())
 

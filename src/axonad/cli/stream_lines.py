@@ -80,16 +80,18 @@ class LineReader:
                 yield self._parse(text)
 
     def _decide(self, text: str) -> bool:
-        """Decide the format by the first line; return whether it is a header."""
-        self._decided = True
-        if self._form is None:
-            self._form = "json" if text.lstrip().startswith("{") else "csv"
-        if self._form == "json":
+        """Decide the format by the first line; return whether it is a header.
+
+        A line that no CSV reader takes decides nothing.
+        """
+        if self._form == "json" or (self._form is None and text.lstrip().startswith("{")):
+            self._form, self._decided = "json", True
             return False
         try:
             self._separator, cells = split_line(text, self._names)
         except csv.Error:
             return False
+        self._form, self._decided = "csv", True
         if not is_header(cells, self._names):
             return False
         self._header = read_header(
