@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from axonad.cli.csv_header import Header, is_header, parse_number, read_header, split_line
@@ -23,6 +25,13 @@ def test_the_separator_is_found(separator):
         separator, ["Time", "torque", "yaw, rate", "speed"],
     )  # fmt: skip
     assert split_line(separator.join(["1", "2.5", "3"]), None)[0] == separator
+
+
+def test_a_header_may_be_long():
+    names = tuple(f"channel number {i}" for i in range(10_000))
+    assert split_line(",".join(names), names) == (",", list(names))
+    with pytest.raises(csv.Error):
+        split_line("x" * 200_000, names)
 
 
 @pytest.mark.parametrize(

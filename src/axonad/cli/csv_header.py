@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from axonad.data.frames import Names, check_unique
@@ -31,16 +32,22 @@ class Header:
 def split_line(text: str, names: Names) -> tuple[str, list[str]]:
     """Return the separator of a first line and its cells.
 
-    It is the one that gives most of the model's names, or else the most cells.
+    It is the one that gives most of the model's names, or else the most cells. Raise ``csv.Error``
+    if the line cannot be split at all.
     """
-    split = {one: next(csv.reader([text], delimiter=one), []) for one in SEPARATORS}
+    split: dict[str, list[str]] = {}
+    for separator in SEPARATORS:
+        with suppress(csv.Error):  # such as a field that is too long
+            split[separator] = next(csv.reader([text], delimiter=separator), [])
+    if not split:
+        raise csv.Error("the line cannot be split")
     known = set(names or ())
 
     def fit(separator: str) -> tuple[int, int]:
         cells = split[separator]
         return len(known.intersection(cell.strip() for cell in cells)), len(cells)
 
-    best = max(SEPARATORS, key=fit)
+    best = max(split, key=fit)
     return best, split[best]
 
 

@@ -66,6 +66,7 @@ class LineReader:
     ) -> None:
         self._names, self._channels, self._form = names, channels, form
         self._time, self._ignore_extra = time, ignore_extra
+        self._known = frozenset(names or ())
         self._separator = ","
         self._header: Header | None = None
         self._decided = False
@@ -114,7 +115,7 @@ class LineReader:
             return Row(InputError(f"not a JSON object: {error}"))
         if not isinstance(found, dict):
             return Row(InputError(f"not a JSON object: {text.strip():.80}"))
-        others = [name for name in found if name not in (self._names or ())]
+        others = [name for name in found if name not in self._known]
         key = self._time if self._time in found else None
         if self._time is None:
             key = find_column(others, None, TIME_COLUMNS)

@@ -7,7 +7,7 @@ row and are refused. So are names that the model does not know, unless ``ignore_
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sized, ValuesView
+from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence, Sized, ValuesView
 from collections.abc import Set as AnySet
 from itertools import islice
 from typing import Any
@@ -98,10 +98,10 @@ class RowReader:
         return [row.get(name) for name in self._names]
 
 
-def check_extra(names: Iterable[Any], expected: Iterable[str]) -> None:
+def check_extra(names: Iterable[Any], expected: Sequence[str]) -> None:
     """Raise ``ChannelError`` with all names that are not among the expected ones."""
-    expected = list(expected)
-    extra = [name for name in names if name not in expected]
+    known = frozenset(expected)
+    extra = [name for name in names if name not in known]
     if extra:
         listed = ", ".join(shown(name) for name in extra[:LISTED])
         more = f" and {len(extra) - LISTED} more" if len(extra) > LISTED else ""
