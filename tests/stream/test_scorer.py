@@ -196,12 +196,13 @@ def test_blame_is_that_of_the_last_window(fitted):
     assert_close(scorer.blame(), end.explain(X).blame[-1])
 
 
-def test_a_score_that_overflows_clears_the_window():
+@pytest.mark.parametrize("push", [StreamScorer.push, lambda s, row: s.push_many([row])])
+def test_a_score_that_overflows_clears_the_window(push):
     detector = make_detector("PCA", window=4, units="raw").fit(waves(300))
     scorer, X = StreamScorer(detector), waves(40, seed=1)
     scorer.push_many(X[:10])
     with np.errstate(all="ignore"), pytest.raises(DivergedError):
-        scorer.push([1e200, -1e200, 1e200])
+        push(scorer, [1e200, -1e200, 1e200])
     assert scorer.rows == 11
     found = [scorer.push(row) for row in X[:6]]
     assert [result is None for result in found] == [True] * 3 + [False] * 3

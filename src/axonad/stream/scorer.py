@@ -141,7 +141,11 @@ class StreamScorer:
             done = len(filled) + (stale is not None)
             if seconds is not None:
                 clock.advance_many(seconds[start : start + done], interval)
-            results += self._score_block(filled, names, refused=stale is not None)
+            try:
+                results += self._score_block(filled, names, refused=stale is not None)
+            except DivergedError:
+                self._lane.reset()
+                raise
             if stale is not None:
                 self._lane.reset()
                 raise StaleError(str(stale), results=results, row=len(results))
