@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 THREADS ?= 1
+FUZZ ?= 10000
 # Tests that compare floating-point results of two computations; run again as on another CPU.
 NUMERIC := tests/fast/cpu tests/fast/test_choose.py tests/metrics tests/onnx tests/score \
 	tests/stream tests/train tests/test_parity.py tests/test_saved_models.py
@@ -14,7 +15,8 @@ pip_install = $(BIN)/python -m pip install --disable-pip-version-check --no-warn
 	status=$$?; grep -v '^WARNING: Location ' .venv/pip-messages.txt >&2; exit $$status
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper-smoke test check lint types imports unit test-slow format clean
+.PHONY: help setup demo paper-smoke test test-more fuzz check lint types imports unit test-slow \
+	format clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,10 +57,15 @@ imports: $(READY)
 
 unit: $(READY)
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n 2
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
 	OMP_NUM_THREADS=1 OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
 		$(BIN)/python -m pytest -n 2 $(NUMERIC)
+
+test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiments in miniature
+	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
+	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
+
+fuzz: $(READY)  ## mutated data files, models, states and streams; FUZZ=10000 items of each kind
+	AXONAD_FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/fuzz
 
 test-slow: $(READY)  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow

@@ -29,6 +29,7 @@ from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
 from axonad.stretches import (
     Parts,
+    cuts_of,
     score_stretches,
     stretches_of,
     training_interval,
@@ -104,7 +105,7 @@ class Detector(Saving, ABC):
         A :class:`~axonad.data.series.Series` with gaps in its times or unusable rows is scored
         stretch by stretch. Rows without a full window get NaN; an array has no such rows.
         """
-        return self._by_stretch(X, lambda rows: (self._score(rows), {}, None))[0]
+        return self._by_stretch(X, lambda rows: (self._score(rows), {}, None))[0][0]
 
     def predict(self, X: Any) -> NDArray[np.int8]:
         """Return 1 for each row of ``X`` that scores above ``threshold_``, else 0."""
@@ -112,7 +113,7 @@ class Detector(Saving, ABC):
 
     def components(self, X: Any) -> dict[str, NDArray[np.float64]]:
         """Return the named parts the score is made of, each one value per row of ``X``."""
-        return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[1]
+        return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[0][1]
 
     def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels."""
@@ -120,8 +121,8 @@ class Detector(Saving, ABC):
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
-        found = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
-        return Explanation(*found, self.threshold_, self.channel_names)
+        found, cuts = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
+        return Explanation(*found, self.threshold_, self.channel_names, cuts)
 
     def score_ends(self, X: Matrix) -> Scored:
         """Return score and components of each row of checked data that has its full history.
@@ -213,17 +214,18 @@ class Detector(Saving, ABC):
         check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         return values, names
 
-    def _by_stretch(self, X: Any, explain: Callable[[Matrix], Parts]) -> Parts:
-        """Check ``X`` and score each of its stretches without a gap."""
+    def _by_stretch(
+        self, X: Any, explain: Callable[[Matrix], Parts]
+    ) -> tuple[Parts, tuple[int, ...]]:
+        """Check ``X`` and score each of its stretches without a gap; return the cuts too."""
         values = self._checked(X)
-        interval, split = getattr(self, "interval_", None), self.is_causal
-        parts = stretches_of(X, window=self.history, interval=interval, split=split)
+        parts = stretches_of(X, window=self.history, interval=self.interval_, split=self.is_causal)
 
         def finite(rows: Matrix) -> Parts:
             scores, components, blame = explain(rows)
             return self._finite(scores), components, blame
 
-        return score_stretches(finite, values, parts)
+        return score_stretches(finite, values, parts), cuts_of(parts, len(values))
 
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training; raise InputError if invalid."""

@@ -17,6 +17,8 @@ class Explanation:
 
     ``components`` are the parts of the score by name, one value per step each; ``blame``
     (time, channels) is the score of each channel, None if the detector has no channel scores.
+    ``cuts`` are the steps at which a gap in time or in the usable rows begins or ends; no event
+    spans one. A step without a score has NaN.
     """
 
     scores: NDArray[np.float64]
@@ -24,6 +26,7 @@ class Explanation:
     blame: NDArray[np.float64] | None
     threshold: float
     names: Names
+    cuts: tuple[int, ...] = ()
 
     @property
     def alarms(self) -> NDArray[np.bool_]:
@@ -33,5 +36,6 @@ class Explanation:
     def events(self, *, gap: int = 0, top: int = 4) -> list[Event]:
         """Return runs of alarms as events; see :func:`axonad.threshold.find_events`."""
         return find_events(
-            self.alarms, self.scores, gap=gap, blame=self.blame, names=self.names, top=top
-        )
+            self.alarms, self.scores, gap=gap, blame=self.blame, names=self.names, top=top,
+            cuts=self.cuts,
+        )  # fmt: skip

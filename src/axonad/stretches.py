@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import Matrix
 from axonad.data.series import Series
-from axonad.data.timing import check_times, find_stretches
+from axonad.data.timing import TimeCheck, find_runs, find_stretches
 from axonad.errors import DataWarning, InputError
 
 FloatArray = NDArray[np.float64]
@@ -22,64 +22,75 @@ Parts = tuple[FloatArray, dict[str, FloatArray], FloatArray | None]
 """Score, components and, if wanted, a value per channel, of each row."""
 
 
-def training_interval(X: Any) -> float | None:
-    """Return the sampling interval of training data in seconds, None if it has no times.
+class StretchFinder:
+    """Finds the stretches of a series, given part by part, that are as long as a window.
 
-    Warn about gaps and whatever else is odd about the times; raise InputError if the rows are not
-    in order.
+    Parameters
+    ----------
+    window
+        Number of rows of a window.
+    interval
+        Sampling interval of training in seconds, None if it is not known.
     """
-    if not isinstance(X, Series) or X.times is None:
-        return None
-    check = check_times(X.times, len(X))
-    _warn(X, check.notes(spanned=True))
-    return check.own_interval
 
+    def __init__(self, *, window: int, interval: float | None) -> None:
+        self._window = window
+        self._times = TimeCheck(interval)
+        self._unusable: list[tuple[int, int]] = []
 
-def without_unusable(X: Any) -> Any:
-    """Return training data without the rows that are marked unusable, and say how many."""
-    if not isinstance(X, Series) or X.unusable is None:
-        return X
-    count = int(X.unusable.sum())
-    _warn(X, [f"{count} of {len(X)} rows have missing values and are not learned from"])
-    return X.select(~X.unusable)
+    def add(self, part: Series) -> None:
+        """Add the next part of the series."""
+        first = self._times.rows
+        if part.unusable is not None:
+            for start, end in find_runs(part.unusable):
+                last = self._unusable[-1] if self._unusable else (0, -1)
+                if last[1] == first + start:  # goes on from the part before
+                    self._unusable[-1] = (last[0], first + end)
+                else:
+                    self._unusable.append((first + start, first + end))
+        self._times.add(part.times, len(part))
+
+    def finish(self, name: str, *, split: bool = True) -> list[slice] | None:
+        """Return the stretches; None if the series is one without gaps.
+
+        Warn about gaps and whatever else is odd about the times; raise InputError if they cannot be
+        meant, or if no stretch is as long as a window. Without ``split`` gaps are only warned of.
+        """
+        self._times.finish(name)
+        _warn(name, self._times.notes(spanned=not split))
+        rows = self._times.rows
+        found = find_stretches(rows, self._times.breaks, self._unusable)
+        if not split or found == [slice(0, rows)]:
+            return None
+        long = [part for part in found if part.stop - part.start >= self._window]
+        if not long:
+            raise InputError(
+                f"{name}: the longest of {len(found)} stretches between gaps has "
+                f"{max((p.stop - p.start for p in found), default=0)} rows; expected at least the "
+                f"{self._window} of a window"
+            )
+        unscored = rows - sum(part.stop - part.start for part in long)
+        if unscored:
+            note = f"{unscored} of {rows} rows get no score: values are missing there, or fewer "
+            _warn(name, [note + f"than {self._window} rows follow one another without a gap"])
+        return long
 
 
 def stretches_of(
     X: Any, *, window: int, interval: float | None, split: bool = True
 ) -> list[slice] | None:
-    """Return the stretches of ``X`` that have a full window; None if it is one without gaps.
-
-    Warn about gaps and whatever else is odd about the times; raise InputError if they cannot be
-    meant, or if no stretch is as long as a window. ``interval`` is that of training; without
-    ``split`` gaps are only warned of.
-    """
+    """Return the stretches of ``X`` as :meth:`StretchFinder.finish` does."""
     if not isinstance(X, Series) or (X.times is None and X.unusable is None):
         return None
-    check = check_times(X.times, len(X), interval=interval)
-    _warn(X, check.notes(spanned=not split))
-    if not split:
-        return None
-    found = find_stretches(len(X), check.breaks, X.unusable)
-    if len(found) == 1 and found[0] == slice(0, len(X)):
-        return None
-    long = [part for part in found if part.stop - part.start >= window]
-    scored = sum(part.stop - part.start for part in long)
-    if not long:
-        raise InputError(
-            f"no stretch of {X.name} between gaps has the {window} rows of a window; the longest "
-            f"of {len(found)} has {max((p.stop - p.start for p in found), default=0)}"
-        )
-    if scored < len(X):
-        _warn(X, [unscored_note(len(X) - scored, len(X), window)])
-    return long
+    finder = StretchFinder(window=window, interval=interval)
+    finder.add(X)
+    return finder.finish(X.name, split=split)
 
 
-def unscored_note(unscored: int, rows: int, window: int) -> str:
-    """Return the sentence about rows without a score."""
-    return (
-        f"{unscored} of {rows} rows get no score: values are missing there, or fewer than {window} "
-        "rows follow one another without a gap"
-    )
+def cuts_of(stretches: list[slice] | None, rows: int) -> tuple[int, ...]:
+    """Return the rows after the first at which a stretch, or a gap between two, begins."""
+    edges = {edge for part in stretches or () for edge in (part.start, part.stop)}
+    return tuple(sorted(edges - {0, rows}))
 
 
 def score_stretches(
@@ -101,6 +112,33 @@ def score_stretches(
     return joined([parts[0] for parts in found]), components, joined(blame) if blame else None
 
 
-def _warn(series: Series, notes: list[str]) -> None:
+# -- training --------------------------------------------------------------------------------
+
+
+def training_interval(X: Any) -> float | None:
+    """Return the sampling interval of training data in seconds, None if it has no times.
+
+    Warn about gaps and whatever else is odd about the times; raise InputError if the rows are not
+    in order.
+    """
+    if not isinstance(X, Series) or X.times is None:
+        return None
+    check = TimeCheck()
+    check.add(X.times, len(X))
+    check.finish(X.name)
+    _warn(X.name, check.notes(spanned=True))
+    return check.own_interval
+
+
+def without_unusable(X: Any) -> Any:
+    """Return training data without the rows that are marked unusable, and say how many."""
+    if not isinstance(X, Series) or X.unusable is None:
+        return X
+    count = int(X.unusable.sum())
+    _warn(X.name, [f"{count} of {len(X)} rows have missing values and are not learned from"])
+    return X.select(~X.unusable)
+
+
+def _warn(name: str, notes: list[str]) -> None:
     for note in notes:
-        warnings.warn(f"{series.name}: {note}", DataWarning, stacklevel=5)
+        warnings.warn(f"{name}: {note}", DataWarning, stacklevel=5)

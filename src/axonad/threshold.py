@@ -66,8 +66,11 @@ def find_events(
     blame: NDArray[np.float64] | None = None,
     names: Sequence[str] | None = None,
     top: int = 4,
+    cuts: Sequence[int] = (),
 ) -> list[Event]:
     """Return one event per run of alarms; runs at most ``gap`` steps apart are merged.
+
+    No event includes steps on both sides of a cut, a step that begins something new.
 
     ``blame`` (time, channels) is the score of each channel. With it an event lists the ``names``
     (or numbers) of its ``top`` channels, highest first.
@@ -80,9 +83,10 @@ def find_events(
     steps = np.flatnonzero(alarms)
     if len(steps) == 0:
         return []
-    cuts = np.flatnonzero(np.diff(steps) > gap + 1)
-    starts = steps[np.concatenate([[0], cuts + 1])]
-    ends = steps[np.concatenate([cuts, [len(steps) - 1]])] + 1
+    part = np.searchsorted(np.asarray(cuts, dtype=np.int64), steps, side="right")
+    last = np.flatnonzero((np.diff(steps) > gap + 1) | (np.diff(part) > 0))
+    starts = steps[np.concatenate([[0], last + 1])]
+    ends = steps[np.concatenate([last, [len(steps) - 1]])] + 1
     events = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         peak = start + int(np.argmax(scores[start:end]))

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import axonad
+from axonad.metrics import evaluate_alarms
 from tests.cli.small_runs import assert_refused
 
 
@@ -50,3 +51,25 @@ def test_evaluate_prints_and_writes(run, tmp_path):
 )  # fmt: skip
 def test_mistakes_get_one_red_line(run, tmp_path, words, message):
     assert_refused(run, tmp_path, ["evaluate", *words], message)
+
+
+def test_the_models_own_alarms_are_judged_beside_the_best_threshold(run, tmp_path):
+    labels = np.zeros(500, dtype=int)
+    labels[200:230] = 1
+    scores = np.random.default_rng(0).normal(size=500) + 3 * labels
+    alarms = np.zeros(500, dtype=int)
+    alarms[[210, 400]] = 1
+    gappy = [None, None, *scores[2:]]
+    table = {"score": gappy, "alarm": alarms, "Label": labels}
+    pl.DataFrame(table).write_csv(tmp_path / "s.csv")
+    code, out, err = run("evaluate", "s.csv", "-o", "m.json")
+    assert code == 0
+    assert "note: s.csv: 2 of 500 steps have no score; they count as the lowest" in err
+    assert "model's alarms" in out.splitlines()[0]
+    assert "in hindsight, with the best threshold for these labels (Standard-F1" in out
+    own = next(line for line in out.splitlines() if line.startswith("the model's own alarms"))
+    assert "precision 0.500, recall 0.033, 1 events found, 0 missed, 2.00 false alarms" in own
+    assert "median delay 10 steps" in own
+    written = json.loads((tmp_path / "m.json").read_text())
+    expected = evaluate_alarms(alarms, labels)
+    assert written["own_alarms"]["metrics"]["Standard-F1"] == pytest.approx(expected["Standard-F1"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -91,3 +93,61 @@ def test_mistakes_get_one_red_line(run, model, tmp_path, words, message):
 def test_a_model_that_does_not_exist(run, tmp_path):
     words = ["score", "nomodel", "t.csv", "-o", "s.csv"]
     assert_refused(run, tmp_path, words, "nomodel does not exist")
+
+
+def gappy(rows=200):
+    """A drive with an hour's gap, a value missing once and for long, and a column too many."""
+    data = frame(rows, seed=1, time=True).with_columns(extra=pl.lit(1.0))
+    times = data["t_s"].to_numpy().copy()
+    times[100:] += 3600
+    speed = data["speed"].to_list()
+    speed[50] = None
+    speed[150:170] = [None] * 20
+    return data.with_columns(t_s=pl.Series(times), speed=pl.Series(speed))
+
+
+@pytest.mark.parametrize("chunk", [(), ("--chunk", "30")])
+def test_gaps_missing_values_and_extra_columns(run, model, tmp_path, chunk):
+    gappy().write_csv(tmp_path / "x.csv")
+    words = ["score", model, "x.csv", "-o", "s.csv", *chunk]
+    assert_one_red_line(run(*words), "channel 'extra' not in model; drop it (--ignore-extra)")
+    assert_one_red_line(run(*words, "--ignore-extra"), "NaN or infinite")
+    assert_one_red_line(run(*words, "--max-hold", "3"), "--max-hold needs --fill hold")
+    code, _, err = run(*words, "--ignore-extra", "--fill", "hold", "--max-hold", "3")
+    assert code == 0
+    assert err.splitlines() == [
+        "note: x.csv: 4 missing values held, 17 rows without usable values",
+        "note: x.csv: 1 gap in time, first before row 100, the longest 3600.1 s; no window reaches "
+        "across it",
+        "note: x.csv: 17 of 200 rows get no score: values are missing there, or fewer than 16 rows "
+        "follow one another without a gap",
+    ]
+    scores = pl.read_csv(tmp_path / "s.csv")
+    assert scores["score"].is_null().arg_true().to_list() == list(range(153, 170))
+    assert scores["alarm"].null_count() == 0
+
+
+@pytest.mark.parametrize("chunk", [(), ("--chunk", "30")])
+def test_thresholds_and_event_files(run, model, tmp_path, chunk):
+    data = frame(200, seed=1, time=True)
+    loud = data["torque"].to_numpy().copy()
+    loud[100:105] += 30
+    data.with_columns(torque=pl.Series(loud)).write_csv(tmp_path / "x.csv")
+    words = ["score", model, "x.csv", "-o", "s.csv", "--force", *chunk]
+    code, out, _ = run(*words, "--threshold", "1e9", "--events", "e.json")
+    assert (code, json.loads((tmp_path / "e.json").read_text())) == (0, [])
+    assert "0 events in 200 steps" in out
+    assert run(*words, "--alarm-rate", "0.01", "--events", "e.csv")[0] == 0
+    assert run(*words, "--alarm-rate", "0.01", "--events", "f.json")[0] == 0
+    events = pl.read_csv(tmp_path / "e.csv")
+    listed = json.loads((tmp_path / "f.json").read_text())
+    assert events.height == len(listed) > 0
+    strongest = max(listed, key=lambda event: event["score"])
+    assert strongest["channels"][0] == "torque"
+    assert strongest["start"] <= 105
+    assert strongest["end"] >= 100
+    assert strongest["from"] == pytest.approx(strongest["start"] / 10)
+    steps = [step for e in listed for step in range(e["start"], e["end"] + 1)]
+    alarms = pl.read_csv(tmp_path / "s.csv")["alarm"].cast(bool).arg_true()
+    assert set(alarms.to_list()) <= set(steps)
+    assert_one_red_line(run(*words, "--events", "e.txt"), "its ending must be one of .csv, .json")

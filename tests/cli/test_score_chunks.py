@@ -160,7 +160,7 @@ def test_an_interrupt_leaves_the_old_file(run, models, tmp_path, monkeypatch):
     assert "s.parquet already exists" in err
     whole = chunks_module.score_chunks
 
-    def interrupted(detector, chunks):
+    def interrupted(detector, chunks, *_):
         for i, part in enumerate(whole(detector, chunks)):
             if i == 2:
                 raise KeyboardInterrupt
@@ -201,9 +201,8 @@ def test_memory_of_reading_and_writing_is_bounded(models, tmp_path, kind, monkey
         getattr(pl.DataFrame(waves(rows), schema=NAMES), f"write_{kind}")(path)
         tracemalloc.start()
         try:
-            chunks_module.score_chunked(
-                detector, FileChunks(path, size=2_000), tmp_path / f"out.{kind}"
-            )
+            chunks = FileChunks(path, size=2_000)
+            chunks_module.score_chunked(detector, lambda: chunks, tmp_path / f"out.{kind}")
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

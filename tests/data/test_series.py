@@ -34,3 +34,10 @@ def test_rows_and_selection_keep_labels_and_times():
 def test_parts_that_do_not_fit_are_rejected(changes, error, message):
     with pytest.raises(error, match=message):
         Series(**{"values": VALUES, "channels": ("a", "b"), **changes})
+
+
+def test_keep_takes_the_channels_that_are_wanted():
+    series = Series(values=np.arange(6.0).reshape(2, 3), channels=("a", "b", "c"))
+    kept = series.keep(["c", "a", "x"])
+    assert kept.channels == ("a", "c")
+    assert kept.values.tolist() == [[0, 2], [3, 5]]

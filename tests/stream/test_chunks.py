@@ -14,6 +14,7 @@ from axonad.data.series import Series
 from axonad.errors import ChannelError, ConfigError, InputError
 from axonad.registry import REGISTRY
 from axonad.stream.chunks import (
+    CheckedChunks,
     EventCollector,
     TimedEvent,
     check_chunks,
@@ -111,7 +112,7 @@ def test_errors_name_the_row_of_the_series(fitted):
     other = Series(values=waves(50), channels=("speed", "yaw_rate", "x"))
     with pytest.raises(ChannelError, match="channel 'x' not in model"):
         check_chunks(fitted, [other])
-    assert check_chunks(fitted, cut(series(100), 30)) == 100
+    assert check_chunks(fitted, cut(series(100), 30)) == CheckedChunks(100, None)
 
 
 def without_score(found):
@@ -134,9 +135,9 @@ def test_events_equal_those_of_the_whole(detectors, size, gap):
     assert (got.count, got.steps) == (len(expected), 400)
     assert len(expected) > 3
     strongest = strongest_of([TimedEvent.of(event, whole) for event in expected])
-    assert [without_score(found) for found in got.strongest] == list(map(without_score, strongest))
+    assert [without_score(found) for found in got.events] == list(map(without_score, strongest))
     np.testing.assert_allclose(  # this detector computes in float64
-        [found.event.score for found in got.strongest],
+        [found.event.score for found in got.events],
         [found.event.score for found in strongest],
         rtol=1e-9,
     )

@@ -1,4 +1,4 @@
-"""Options that set the threshold of alarms for one command: a score, or a rate of false alarms."""
+"""Options with which the user moves a detector's alarm threshold."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from axonad.threshold import set_threshold
 
 Threshold = Annotated[
     float | None,
-    typer.Option("--threshold", help="Score above which a step is an alarm. Default: the model's."),
+    typer.Option("--threshold", help="Alarm above this score. Default: the model's threshold."),
 ]
 AlarmRate = Annotated[
     float | None,
     typer.Option(
         "--alarm-rate",
-        help="Accepted share of false alarms among normal steps, above 0 and below 0.5; sets the "
-        "threshold from the model's training scores.",
+        help="Set the threshold so that about this share of normal steps exceeds it, by the "
+        "model's rule and training scores: 0.001 is one step in a thousand.",
     ),
 ]
 
 
 def apply_threshold(detector: Detector, threshold: float | None, alarm_rate: float | None) -> None:
-    """Set the detector's ``threshold_`` from one of the two options; without them it stays."""
+    """Set the detector's threshold as the options say; without options it stays as it is."""
     if threshold is not None and alarm_rate is not None:
-        raise ConfigError("--threshold and --alarm-rate both set the threshold; leave out one")
+        raise ConfigError("--threshold and --alarm-rate exclude each other; pass one of them")
     if threshold is not None:
         if not math.isfinite(threshold):
             raise ConfigError(f"--threshold must be a finite number, got {threshold}")
-        detector.threshold_ = float(threshold)
+        detector.threshold_ = threshold
     if alarm_rate is not None:
         if not 0 < alarm_rate < 0.5:
-            raise ConfigError(f"--alarm-rate must be above 0 and below 0.5, got {alarm_rate}")
+            raise ConfigError(f"--alarm-rate must lie between 0 and 0.5, got {alarm_rate}")
         scores = detector.decision_scores_
         detector.threshold_ = set_threshold(scores, rule=detector.threshold, rate=alarm_rate)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
+from axonad import atomic
 from axonad.cli.options import Force
 from axonad.cli.output_files import check_output, write_table
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
 from axonad.data.series import Series
-from axonad.errors import ChannelError, InputError
-from axonad.metrics import Evaluation, chance_level
+from axonad.data.timing import to_seconds
+from axonad.errors import ChannelError, DataWarning, InputError
+from axonad.metrics import Evaluation, chance_level, evaluate_alarms
 from axonad.metrics import evaluate as evaluate_scores
+from axonad.metrics.alarm_report import AlarmReport
 
 
 def evaluate(
@@ -43,7 +47,11 @@ def evaluate(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Compute every metric of scores against labels, next to its chance level."""
+    """Compute every metric of scores against labels, next to its chance level.
+
+    If the scores file has a column "alarm", as `axonad score` writes it, these alarms are judged
+    too. The figures of scores named F1 use the best threshold in hindsight; those of alarms do not.
+    """
     if target is not None:
         inputs = [scores] if labels is None else [scores, labels]
         check_output(target, force=force, inputs=inputs, endings=(".json", ".csv"))
@@ -53,24 +61,58 @@ def evaluate(
         raise InputError(f"{truth.name} has no column Label; pass --labels FILE")
     period = None if channel is None else _column(truth, channel)
     rule: int | str | None = int(window) if window and window.isdecimal() else window
-    has_numeric_times = truth.times is not None and truth.times.dtype.kind in "iufM"
-    result = evaluate_scores(
-        _column(scored, column), truth.labels, window=rule, channel=period,
-        times=truth.times if has_numeric_times else None,
-    )  # fmt: skip
+    times = _usable_times(truth)
+    values = _without_gaps(_column(scored, column), scored.name)
+    result = evaluate_scores(values, truth.labels, window=rule, channel=period, times=times)
+    own = None
+    if "alarm" in scored.channels:
+        alarms = np.nan_to_num(_column(scored, "alarm"))
+        own = evaluate_alarms(alarms, truth.labels, window=result.window, times=times)
     chance = chance_level(truth.labels, window=result.window)
-    _print(result, chance)
+    _print(result, chance, own)
     if target is not None:
-        _write(target, result, chance)
+        _write(target, result, chance, own)
         print_line(f"wrote {target}")
 
 
-def metric_table(result: Evaluation, chance: dict[str, float], *, digits: int = 4) -> Table:
-    """Return a table of every metric next to its chance level."""
-    table = plain_table("metric", "value", "chance", numeric=("value", "chance"))
+def metric_table(
+    result: Evaluation,
+    chance: dict[str, float],
+    *,
+    own: Evaluation | None = None,
+    digits: int = 4,
+) -> Table:
+    """Return a table of every metric next to its chance level, and that of the model's alarms."""
+    headings = ("metric", "value", "chance", *(("model's alarms",) if own else ()))
+    table = plain_table(*headings, numeric=headings[1:])
     for name, value in result.items():
-        table.add_row(name, f"{value:.{digits}f}", f"{chance[name]:.{digits}f}")
+        cells = [f"{value:.{digits}f}", f"{chance[name]:.{digits}f}"]
+        if own:
+            cells.append(f"{own[name]:.{digits}f}" if name in own else "")
+        table.add_row(name, *cells)
     return table
+
+
+def _usable_times(series: Series) -> NDArray[np.float64] | None:
+    """Return the times in seconds if every row has one and they never decrease."""
+    seconds = None if series.times is None else to_seconds(series.times)
+    if seconds is None or not np.isfinite(seconds).all() or (np.diff(seconds) < 0).any():
+        return None
+    return seconds
+
+
+def _without_gaps(scores: NDArray[np.floating], name: str) -> NDArray[np.floating]:
+    """Return the scores with the lowest in place of missing ones, which can raise no alarm."""
+    missing = np.isnan(scores)
+    if missing.any() and not missing.all():
+        count = int(missing.sum())
+        warnings.warn(
+            f"{name}: {count} of {len(scores)} steps have no score; they count as the lowest",
+            DataWarning,
+            stacklevel=2,
+        )
+        return np.where(missing, np.nanmin(scores), scores)
+    return scores
 
 
 def _column(series: Series, name: str) -> NDArray[np.floating]:
@@ -81,27 +123,45 @@ def _column(series: Series, name: str) -> NDArray[np.floating]:
     return series.values[:, series.channels.index(name)]
 
 
-def _print(result: Evaluation, chance: dict[str, float]) -> None:
-    print_table(metric_table(result, chance))
-    alarms = result.alarms
-    hourly = alarms.false_alarms_per_hour
+def _print(result: Evaluation, chance: dict[str, float], own: Evaluation | None) -> None:
+    print_table(metric_table(result, chance, own=own))
+    oracle = ", ".join(name for name in result if name.endswith("F1"))
     print_line(f"VUS window {result.window} ({result.window_source})")
     print_line(
-        f"at the best threshold {alarms.threshold:.6g}: precision {alarms.precision:.3f}, "
-        f"recall {alarms.recall:.3f}, {alarms.found} events found, {alarms.missed} missed, "
+        f"in hindsight, with the best threshold for these labels ({oracle} under value; here "
+        f"{result.alarms.threshold:.6g}): {_describe(result.alarms)}"
+    )
+    if own is not None:
+        print_line(f"the model's own alarms, set without labels: {_describe(own.alarms)}")
+
+
+def _describe(alarms: AlarmReport) -> str:
+    hourly, delay = alarms.false_alarms_per_hour, alarms.median_delay
+    return (
+        f"precision {alarms.precision:.3f}, recall {alarms.recall:.3f}, "
+        f"{alarms.found} events found, {alarms.missed} missed, "
         f"{alarms.false_alarms_per_1000_steps:.2f} false alarms per 1,000 steps"
         + ("" if hourly is None else f" ({hourly:.1f} per hour)")
+        + ("" if delay is None else f", median delay {delay:.0f} steps")
     )
-    if alarms.median_delay is not None:
-        print_line(f"median delay of the events found: {alarms.median_delay:.0f} steps")
 
 
-def _write(target: Path, result: Evaluation, chance: dict[str, float]) -> None:
+def _write(
+    target: Path, result: Evaluation, chance: dict[str, float], own: Evaluation | None
+) -> None:
     if target.suffix.lower() == ".json":
-        target.parent.mkdir(parents=True, exist_ok=True)
         document = {**result.as_dict(), "chance": chance}
-        target.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        if own is not None:
+            document["own_alarms"] = own.as_dict()
+        with atomic.replacement(target) as temporary:
+            temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         return
     names = list(result)
-    values, chances = [result[name] for name in names], [chance[name] for name in names]
-    write_table(target, {"metric": names, "value": values, "chance": chances})
+    columns: dict[str, Any] = {
+        "metric": names,
+        "value": [result[name] for name in names],
+        "chance": [chance[name] for name in names],
+    }
+    if own is not None:
+        columns["own_alarms"] = [own.get(name) for name in names]
+    write_table(target, columns)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from axonad.cli.options import Force, Ignore, LabelColumn, Separator, TimeColumn
+from axonad.cli.missing_values import fill_series, make_filler
+from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
@@ -34,12 +35,15 @@ def fit(
     time: TimeColumn = None,
     label: LabelColumn = None,
     ignore: Ignore = None,
+    fill: Fill = None,
+    max_hold: MaxHold = None,
     separator: Separator = ",",
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it."""
     for name in FILES:
         check_output(model / name, force=force)
+    filler = make_filler(fill, max_hold)
     cls = detector_class(detector)
     params = {} if config is None else read_toml(config)
     made = build(cls, params | parse_assignments(cls, settings or []))
@@ -48,7 +52,7 @@ def fit(
         if rows > len(series):
             raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
         series = series.rows(0, rows)
-    made.fit(series)
+    made.fit(fill_series(series, filler))
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     print_line(f"  on {series.name}: {len(series)} rows, {len(series.channels)} channels")

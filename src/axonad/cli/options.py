@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from axonad.data.holding import HOLD_LIMIT
+
 ModelFolder = Annotated[Path, typer.Argument(help="Folder of a saved detector.")]
 Device = Annotated[
     str | None,
@@ -26,3 +28,24 @@ Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", help="Column to ignore; may be repeated.")
 ]
 Separator = Annotated[str, typer.Option("--separator", help="Column separator of CSV files.")]
+IgnoreExtra = Annotated[
+    bool,
+    typer.Option("--ignore-extra", help="Ignore columns that the model does not know."),
+]
+Fill = Annotated[
+    str | None,
+    typer.Option(
+        "--fill",
+        help="What replaces missing values: hold, the channel's last value. Default: nothing, "
+        "missing values are an error.",
+    ),
+]
+MaxHold = Annotated[
+    int | None,
+    typer.Option(
+        "--max-hold",
+        min=0,
+        help="For how many rows in a row a value may be held; rows after that are not used. "
+        f"Default: {HOLD_LIMIT}.",
+    ),
+]

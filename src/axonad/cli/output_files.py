@@ -37,9 +37,15 @@ def check_output(
         raise FileError(f"cannot write {path}: {parent} is not a writable folder")
 
 
+def to_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return columns as a table in which NaN is an empty cell."""
+    frame = pl.DataFrame(dict(columns))
+    return frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
+
+
 def write_table(path: Path, columns: Mapping[str, Any]) -> None:
     """Write columns as CSV or Parquet; an error or interrupt leaves no partial file."""
-    frame = pl.DataFrame(dict(columns))
+    frame = to_frame(columns)
     write = frame.write_csv if path.suffix.lower() == ".csv" else frame.write_parquet
     with atomic.replacement(path) as temporary:
         write(temporary)

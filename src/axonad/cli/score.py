@@ -8,12 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from axonad.cli import options
+from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
+from axonad.cli.event_files import EVENT_ENDINGS, write_events
+from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
-from axonad.cli.score_chunks import score_chunked
+from axonad.cli.score_chunks import prepared, score_chunked
 from axonad.cli.score_table import score_columns
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
+from axonad.data.series import Series
+from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.registry import load
 from axonad.report.drawing import check_format
@@ -43,6 +48,15 @@ def score(
     time: options.TimeColumn = None,
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
+    ignore_extra: options.IgnoreExtra = False,
+    fill: options.Fill = None,
+    max_hold: options.MaxHold = None,
+    threshold: Threshold = None,
+    alarm_rate: AlarmRate = None,
+    events_file: Annotated[
+        Path | None,
+        typer.Option("--events", help="Also write the events to this file, .csv or .json."),
+    ] = None,
     separator: options.Separator = ",",
     force: options.Force = False,
     chunk: Annotated[
@@ -56,14 +70,19 @@ def score(
 ) -> None:
     """Score a file: write one row per step with its score, score components and alarm."""
     check_output(target, force=force, inputs=[data], endings=TABLE_ENDINGS)
+    if events_file is not None:
+        check_output(events_file, force=force, inputs=[data, target], endings=EVENT_ENDINGS)
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
     if figure is not None:
         check_format(figure)
         check_output(figure, force=force, inputs=[data])
+    filler = make_filler(fill, max_hold)
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
+    apply_threshold(detector, threshold, alarm_rate)
+    known = detector.channel_names if ignore_extra else None
     is_large = data.is_file() and data.stat().st_size > LARGE
     if chunk is None and figure is None and detector.is_causal and is_large:
         chunk = CHUNK
@@ -75,10 +94,25 @@ def score(
     }
     if chunk is not None:
         file = FileChunks(data, size=chunk, **columns)
-        _print_events(score_chunked(detector, file, target))
-        print_line(f"wrote {target}")
-        return
-    series = read(data, **columns)
+        found = score_chunked(
+            detector, lambda: prepared(file, keep=known, filler=make_filler(fill, max_hold)),
+            target, keep_events=events_file is not None,
+        )  # fmt: skip
+    else:
+        series = read(data, **columns)
+        series = fill_series(series if known is None else series.keep(known), filler)
+        found = _score_whole(detector, series, target, figure)
+    if events_file is not None:
+        write_events(events_file, found.events)
+    _print_events(found)
+    written = [path for path in (target, figure, events_file) if path is not None]
+    print_line("wrote " + " and ".join(str(path) for path in written))
+
+
+def _score_whole(
+    detector: Detector, series: Series, target: Path, figure: Path | None
+) -> EventList:
+    """Write the table and, if asked for, the figure of a series; return its events."""
     found = detector.explain(series)
     # A score that dips below the threshold for a quarter of a window is still the same event.
     events = found.events(gap=detector.history // 4)
@@ -94,8 +128,7 @@ def score(
         )
     write_table(target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
-    _print_events(EventList(len(events), len(series), strongest_of(timed)))
-    print_line(f"wrote {target}" + (f" and {figure}" if figure else ""))
+    return EventList(len(events), len(series), timed)
 
 
 def _print_events(found: EventList) -> None:
@@ -104,9 +137,10 @@ def _print_events(found: EventList) -> None:
     if not found.count:
         return
     table = plain_table("from", "to", "score", "channels", numeric=("from", "to", "score"))
-    for timed in found.strongest:
+    strongest = strongest_of(found.events)
+    for timed in strongest:
         channels = ", ".join(timed.event.channels)
         table.add_row(str(timed.begins), str(timed.ends), f"{timed.event.score:.1f}", channels)
     print_table(table)
-    if found.count > len(found.strongest):
-        print_line(f"(the {len(found.strongest)} strongest of {found.count})")
+    if found.count > len(strongest):
+        print_line(f"(the {len(strongest)} strongest of {found.count})")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,9 +12,14 @@ from typing import Any
 import polars as pl
 
 from axonad import atomic
+from axonad.cli.missing_values import say_filled
+from axonad.cli.output_files import to_frame
 from axonad.cli.score_table import score_columns
-from axonad.data.readers.chunks import FileChunks
+from axonad.data.frames import Names
+from axonad.data.holding import SeriesFiller
+from axonad.data.series import Series
 from axonad.detector import Detector
+from axonad.errors import DataWarning
 from axonad.progress import Progress, working
 from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
 
@@ -22,19 +28,42 @@ PART = 100_000  # rows collected in memory before a part is written
 AddColumns = Callable[[Mapping[str, Any]], None]
 
 
-def score_chunked(detector: Detector, file: FileChunks, target: Path) -> EventList:
+def prepared(
+    file: Iterable[Series], *, keep: Names, filler: SeriesFiller | None
+) -> Iterator[Series]:
+    """Yield the chunks of a file with the channels to keep and missing values filled."""
+    for chunk in file:
+        kept = chunk if keep is None else chunk.keep(keep)
+        yield kept if filler is None else filler.fill(kept)
+    if filler is not None:
+        say_filled(chunk.name, filler)
+
+
+def score_chunked(
+    detector: Detector,
+    chunks: Callable[[], Iterable[Series]],
+    target: Path,
+    *,
+    keep_events: bool = False,
+) -> EventList:
     """Write the score table of a file to ``target`` and return the events in it.
 
     The file is read twice: the first pass rejects bad input before hours are spent on scoring.
+    Without ``keep_events`` only the strongest events are returned.
     """
     if "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
     with working("checking the file"):
-        rows = check_chunks(detector, file)
-    events = EventCollector(gap=detector.history // 4)
+        checked = check_chunks(detector, chunks())
+    events = EventCollector(gap=detector.history // 4, keep_all=keep_events)
     first = 0
-    with table_in_parts(target) as add, Progress("scoring", rows) as progress:
-        for series, found in score_chunks(detector, file):
+    with (
+        table_in_parts(target) as add,
+        Progress("scoring", checked.rows) as progress,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", DataWarning)  # said in the first pass
+        for series, found in score_chunks(detector, chunks(), checked.stretches):
             add(score_columns(series, found, first=first))
             events.add(series, found)
             first += len(series)
@@ -56,7 +85,7 @@ def table_in_parts(target: Path) -> Iterator[AddColumns]:
         schemas: list[pl.Schema] = []
 
         def add(columns: Mapping[str, Any]) -> None:
-            waiting.append(pl.DataFrame(dict(columns)))
+            waiting.append(to_frame(columns))
             if sum(frame.height for frame in waiting) >= PART:
                 flush()
 

@@ -6,7 +6,7 @@ Frames are recognised by their methods, so neither pandas nor polars is imported
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from os import PathLike
 from typing import Any
@@ -106,20 +106,35 @@ def match_channels(X: Matrix, names: Names, *, expected: Names, count: int) -> M
     If either side has no names, only the number of channels is checked.
     """
     if names is not None and expected is not None:
-        for name in names:
-            if name not in expected:
-                hint = suggest(name, expected) or "; drop it, or fit again with it"
-                raise ChannelError(f"channel {name!r} not in model{hint}")
+        check_extra(names, expected)
         missing = [name for name in expected if name not in names]
         if missing:
-            listed = ", ".join(repr(name) for name in missing[:5])
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            plural = "s" if len(missing) > 1 else ""
-            raise ChannelError(f"X lacks channel{plural} {listed}{more} the model was fitted on")
+            raise ChannelError(f"X lacks {_listed(missing)} the model was fitted on")
         return X if names == expected else X[:, [names.index(name) for name in expected]]
     if X.shape[1] != count:
         raise ChannelError(f"X must have {count} channels as in training, got {X.shape[1]}")
     return X
+
+
+def check_extra(names: Iterable[str], expected: Sequence[str]) -> None:
+    """Raise ``ChannelError`` with all names that are not among the expected ones."""
+    extra = [name for name in names if name not in expected]
+    if extra:
+        hint = suggest(str(extra[0]), expected) if len(extra) == 1 else ""
+        it = "them" if len(extra) > 1 else "it"
+        hint = hint or f"; drop {it} (--ignore-extra), or fit again with {it}"
+        raise ChannelError(f"{_listed(extra)} not in model{hint}")
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    """Return names for a message.
+
+    >>> _listed(["a", "b"])
+    "channels 'a', 'b'"
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    plural = "s" if len(names) > 1 else ""
+    return f"channel{plural} {', '.join(map(repr, names[:most]))}{more}"
 
 
 def _as_array(X: Any) -> NDArray[Any]:

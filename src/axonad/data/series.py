@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,3 +69,10 @@ class Series:
             times=None if self.times is None else self.times[rows],
             unusable=None if self.unusable is None else self.unusable[rows],
         )
+
+    def keep(self, names: Iterable[str]) -> Series:
+        """Return the series with those of its channels that are among ``names``."""
+        wanted = set(names)
+        kept = [i for i, name in enumerate(self.channels) if name in wanted]
+        channels = tuple(self.channels[i] for i in kept)
+        return replace(self, values=self.values[:, kept], channels=channels)

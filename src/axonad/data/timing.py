@@ -11,6 +11,7 @@ Numbers are seconds. Text is read as ISO 8601; times that cannot be read are not
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -139,21 +140,21 @@ class TimeCheck:
         if self._interval is not None or self._head is None:
             self._look()
 
-    def finish(self) -> None:
-        """Find the breaks of the rows added last; raise InputError if the rows are not in order."""
+    def finish(self, name: str) -> None:
+        """Find the breaks of the rows added last; raise InputError for times not to be used."""
         self._estimate()
         self._look()
         if len(self.backward) > max(FEW, DISORDER * self.rows):
-            first = self.backward[0]
+            count, first = len(self.backward), self.backward[0]
             raise InputError(
-                f"time runs backwards at {len(self.backward)} of {self.rows} rows, first at row "
+                f"{name}: time runs backwards at {count} of {self.rows} rows, first at row "
                 f"{first}; sort the rows by time, or leave the time column out"
             )
         own, model = self.own_interval, self.model_interval
         if own is not None and model is not None and not 1 / RATE <= own / model <= RATE:
             raise InputError(
-                f"rows are {_seconds(own)} apart, in training they were {_seconds(model)} apart; "
-                "resample to that interval, fit on such data, or leave the time column out"
+                f"{name}: rows are {_seconds(own)} apart, in training they were {_seconds(model)} "
+                "apart; resample to that interval, fit on such data, or leave the time column out"
             )
 
     def notes(self, *, spanned: bool = False) -> list[str]:
@@ -219,35 +220,38 @@ class TimeCheck:
         self._seen += len(seconds)
 
 
-def check_times(
-    times: NDArray[Any] | None, rows: int, *, interval: float | None = None
-) -> TimeCheck:
-    """Return the breaks and oddities of the times of a whole series; see :class:`TimeCheck`."""
-    check = TimeCheck(interval)
-    check.add(times, rows)
-    check.finish()
-    return check
-
-
 def find_stretches(
-    rows: int, breaks: list[int], unusable: NDArray[np.bool_] | None = None
+    rows: int, breaks: list[int], unusable: list[tuple[int, int]] | None = None
 ) -> list[slice]:
-    """Return the runs of usable rows without a break.
+    """Return the runs of usable rows without a break, given the runs of unusable rows.
 
-    >>> find_stretches(6, [2], np.array([False, False, False, False, True, False]))
+    >>> find_stretches(6, [2], [(4, 5)])
     [slice(0, 2, None), slice(2, 4, None), slice(5, 6, None)]
     """
-    usable = np.ones(rows, dtype=bool) if unusable is None else ~unusable
-    begins = usable.copy()
-    begins[1:] &= ~usable[:-1]
-    starts = [row for row in breaks if usable[row]]
-    begins[starts] = True
-    first = np.flatnonzero(begins)
-    ends = usable.copy()
-    ends[:-1] &= ~usable[1:] | begins[1:]
-    return [
-        slice(a, b + 1) for a, b in zip(first.tolist(), np.flatnonzero(ends).tolist(), strict=True)
-    ]
+    runs = [(0, 0), *(unusable or []), (rows, rows)]
+    usable = [(end, start) for (_, end), (start, _) in pairwise(runs) if end < start]
+    found = []
+    cuts = iter([*breaks, rows])
+    cut = next(cuts)
+    for first, last in usable:
+        start = first
+        while cut < last:
+            if cut > start:
+                found.append(slice(start, cut))
+                start = cut
+            cut = next(cuts)
+        found.append(slice(start, last))
+    return found
+
+
+def find_runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the start and end of each run of true values.
+
+    >>> find_runs(np.array([True, False, True, True]))
+    [(0, 1), (2, 4)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _since_1970(times: NDArray[Any]) -> Seconds:

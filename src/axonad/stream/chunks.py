@@ -16,8 +16,10 @@ in chunks the numbers differ.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +31,7 @@ from axonad.data.windows import count_windows
 from axonad.detector import Detector
 from axonad.errors import InputError
 from axonad.explanation import Explanation
+from axonad.stretches import StretchFinder
 from axonad.threshold import Event
 
 SHOWN = 20  # strongest events that are listed; the others are only counted
@@ -38,24 +41,72 @@ PURPOSE = "score in chunks"
 Scored = tuple[Series, Explanation]
 
 
-def check_chunks(detector: Detector, chunks: Iterable[Series]) -> int:
-    """Return the number of rows; raise if the detector cannot score them, before any scoring."""
+@dataclass(frozen=True)
+class CheckedChunks:
+    """Number of rows, and the stretches to score; None if there are no gaps."""
+
+    rows: int
+    stretches: list[slice] | None
+
+
+def check_chunks(detector: Detector, chunks: Iterable[Series]) -> CheckedChunks:
+    """Look through all rows before any scoring; raise if the detector cannot score them."""
     detector.check_causal(PURPOSE)
-    rows = 0
+    finder = StretchFinder(window=detector.history, interval=detector.interval_)
+    rows, name = 0, "series"
     for chunk in chunks:
         _check_chunk(detector, chunk, rows)
-        rows += len(chunk)
+        finder.add(chunk)
+        rows, name = rows + len(chunk), chunk.name
     count_windows(rows, detector.history)
-    return rows
+    return CheckedChunks(rows, finder.finish(name))
 
 
-def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Scored]:
+def score_chunks(
+    detector: Detector, chunks: Iterable[Series], stretches: list[slice] | None = None
+) -> Iterator[Scored]:
     """Yield successive parts of a series, each with the result of ``detector.explain`` for it.
 
     Chunks may have any length; those shorter than a window are joined first. The parts are cut at
-    other rows than the chunks; together they are the whole series.
+    other rows than the chunks; together they are the whole series. ``stretches`` are those that
+    :func:`check_chunks` found; rows outside of them get the score NaN.
     """
     detector.check_causal(PURPOSE)
+    empty: Explanation | None = None
+    for scored, pieces in _by_stretch(chunks, stretches):
+        if scored:
+            parts = _score_stretch(detector, pieces)
+        else:
+            empty = empty or detector.explain(np.zeros((detector.history, detector.n_features_in_)))
+            parts = ((piece, _unscored(empty, len(piece))) for piece in pieces)
+        for i, (series, found) in enumerate(parts):
+            yield series, replace(found, cuts=() if i or stretches is None else (0,))
+
+
+def _by_stretch(
+    chunks: Iterable[Series], stretches: list[slice] | None
+) -> Iterator[tuple[bool, Iterator[Series]]]:
+    """Yield the parts of the chunks in each stretch, and between them; with whether to score."""
+    if stretches is None:
+        yield True, iter(chunks)
+        return
+    starts = {part.start for part in stretches}
+    edges = sorted({0, *starts, *(part.stop for part in stretches)})
+
+    def pieces() -> Iterator[tuple[int, Series]]:
+        first = 0
+        for chunk in chunks:
+            inner = [edge - first for edge in edges if first < edge < first + len(chunk)]
+            for start, stop in pairwise([0, *inner, len(chunk)]):
+                yield edges[bisect_right(edges, first + start) - 1], chunk.rows(start, stop)
+            first += len(chunk)
+
+    for begin, group in groupby(pieces(), key=lambda piece: piece[0]):
+        yield begin in starts, (series for _, series in group)
+
+
+def _score_stretch(detector: Detector, chunks: Iterable[Series]) -> Iterator[Scored]:
+    """Yield the scored parts of a series without gaps."""
     reach = detector.history - 1
     block: list[Series] = []  # rows before the next steps, then new chunks
     yielded = fresh = rows = 0  # rows of the block already yielded, rows not scored yet, all rows
@@ -76,6 +127,13 @@ def score_chunks(detector: Detector, chunks: Iterable[Series]) -> Iterator[Score
         yield _part(detector, _joined(block), yielded, None)
 
 
+def _unscored(like: Explanation, rows: int) -> Explanation:
+    """Return the explanation of rows without a score."""
+    nan = np.full(rows, np.nan)
+    blame = None if like.blame is None else np.full((rows, like.blame.shape[1]), np.nan)
+    return replace(like, scores=nan, components=dict.fromkeys(like.components, nan), blame=blame)
+
+
 def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
     """Raise for wrong channels and for values that are not finite, with their row in the series."""
     values, names = to_matrix(chunk)
@@ -91,7 +149,7 @@ def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
 
 
 def _part(detector: Detector, known: Series, start: int, stop: int | None) -> Scored:
-    found = detector.explain(known)
+    found = detector.explain(replace(known, times=None, unusable=None))  # one stretch, checked
     part = slice(start, stop)
     cut = replace(
         found,
@@ -109,6 +167,7 @@ def _joined(parts: list[Series]) -> Series:
         values=np.concatenate([part.values for part in parts]),
         labels=_column([part.labels for part in parts]),
         times=_column([part.times for part in parts]),
+        unusable=None,  # a stretch has no such rows
     )
 
 
@@ -139,11 +198,11 @@ class TimedEvent:
 
 @dataclass(frozen=True)
 class EventList:
-    """Number of events and of steps, and the strongest events in order of time."""
+    """Number of events and of steps, and the events, or the strongest of them, by time."""
 
     count: int
     steps: int
-    strongest: list[TimedEvent]
+    events: list[TimedEvent]
 
 
 def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent]:
@@ -153,10 +212,13 @@ def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent
 
 
 class EventCollector:
-    """Finds the events of a series part by part; see :meth:`Explanation.events`."""
+    """Finds the events of a series part by part; see :meth:`Explanation.events`.
 
-    def __init__(self, *, gap: int, top: int = 4) -> None:
-        self._gap, self._top = gap, top
+    Without ``keep_all`` only the strongest are kept, the others counted.
+    """
+
+    def __init__(self, *, gap: int, top: int = 4, keep_all: bool = False) -> None:
+        self._gap, self._top, self._keep_all = gap, top, keep_all
         self._count = self._steps = 0
         self._kept: list[TimedEvent] = []
         self._open: TimedEvent | None = None
@@ -167,6 +229,8 @@ class EventCollector:
     def add(self, series: Series, found: Explanation) -> None:
         """Add the next part of the series."""
         first, blame, self._names = self._steps, found.blame, found.names
+        if 0 in found.cuts:
+            self._close()
         after = 0  # first row of this part after the open event
         for local in replace(found, blame=None).events(gap=self._gap):
             event = replace(
@@ -191,7 +255,8 @@ class EventCollector:
     def finish(self) -> EventList:
         """Close the last event and return the list."""
         self._close()
-        return EventList(self._count, self._steps, strongest_of(self._kept))
+        events = self._kept if self._keep_all else strongest_of(self._kept)
+        return EventList(self._count, self._steps, events)
 
     def _close(self) -> None:
         if self._open is None:
@@ -203,7 +268,7 @@ class EventCollector:
         event = replace(self._open.event, channels=channels)
         self._kept.append(replace(self._open, event=event))
         self._count, self._open = self._count + 1, None
-        if len(self._kept) > MAX_KEPT:
+        if len(self._kept) > MAX_KEPT and not self._keep_all:
             self._kept = strongest_of(self._kept)
 
 

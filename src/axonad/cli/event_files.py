@@ -1,0 +1,54 @@
+"""Files of events: one row or object per event, with times, steps, score and channels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from axonad import atomic
+from axonad.cli.output_files import write_table
+from axonad.stream.chunks import TimedEvent
+
+EVENT_ENDINGS = (".csv", ".json")
+
+
+def write_events(path: Path, events: Iterable[TimedEvent]) -> None:
+    """Write events as CSV, with channels separated by spaces, or as a JSON list."""
+    records = [event_record(event) for event in events]
+    if path.suffix.lower() == ".json":
+        with atomic.replacement(path) as temporary:
+            temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        return
+    names = ("from", "to", "start", "end", "peak", "score", "channels")
+    columns = {name: [record[name] for record in records] for name in names}
+    columns["channels"] = [" ".join(channels) for channels in columns["channels"]]
+    write_table(path, columns)
+
+
+def event_record(timed: TimedEvent) -> dict[str, Any]:
+    """Return an event as JSON values; ``end`` is the last step, as ``to`` is its time."""
+    event = timed.event
+    return {
+        "from": _plain(timed.begins),
+        "to": _plain(timed.ends),
+        "start": event.start,
+        "end": event.end - 1,
+        "peak": event.peak,
+        "score": event.score,
+        "channels": list(event.channels),
+    }
+
+
+def _plain(time: Any) -> Any:
+    """Return a time as JSON has it: a number, or text in ISO 8601."""
+    if isinstance(time, np.datetime64):
+        return str(time)
+    if isinstance(time, np.generic):
+        time = time.item()
+    if isinstance(time, float) and not np.isfinite(time):
+        return None
+    return time if isinstance(time, int | float | str | None) else str(time)
