@@ -8,11 +8,11 @@ import pytest
 
 from axonad.cli.event_log import COLUMNS, HEADER, EventLog
 from axonad.errors import FileError, UnknownNameError
-from axonad.stream.live_events import LiveEvent
+from axonad.stream.chunks import TimedEvent
 from axonad.threshold import Event
 
-FIRST = LiveEvent(Event(3, 6, 4, 2.5, ("yaw, rate", "speed")), "08:00", "08:02")
-SECOND = LiveEvent(Event(9, 10, 9, 1.5))
+FIRST = TimedEvent(Event(3, 6, 4, 2.5, ("yaw, rate", "speed")), "08:00", "08:02")
+SECOND = TimedEvent(Event(9, 10, 9, 1.5), 9, 9)
 
 
 def write(path, *events, **options):
@@ -25,8 +25,8 @@ def write(path, *events, **options):
 def test_csv(tmp_path):
     *_, text = write(tmp_path / "new" / "e.csv", FIRST, SECOND)
     assert text.splitlines() == [
-        "from,to,start,end,peak,score,channels", '08:00,08:02,3,6,4,2.5,"yaw, rate;speed"',
-        "9,9,9,10,9,1.5,",
+        "from,to,start,end,peak,score,channels", '08:00,08:02,3,5,4,2.5,"yaw, rate speed"',
+        "9,9,9,9,9,1.5,",
     ]  # fmt: skip
 
 
@@ -35,8 +35,8 @@ def test_json_lines(tmp_path, ending):
     first, text = write(tmp_path / f"e.{ending}", FIRST, SECOND)
     assert first.endswith("\n"), "a line is written when the event has ended"
     assert [json.loads(line) for line in text.splitlines()] == [
-        dict(zip(COLUMNS, ("08:00", "08:02", 3, 6, 4, 2.5, ["yaw, rate", "speed"]), strict=True)),
-        dict(zip(COLUMNS, (9, 9, 9, 10, 9, 1.5, []), strict=True)),
+        dict(zip(COLUMNS, ("08:00", "08:02", 3, 5, 4, 2.5, ["yaw, rate", "speed"]), strict=True)),
+        dict(zip(COLUMNS, (9, 9, 9, 9, 9, 1.5, []), strict=True)),
     ]
 
 

@@ -150,8 +150,8 @@ def test_rows_of_which_none_can_be_used(run, model):
     [
         (["--format", "xml"], "--format must be one of 'json', 'csv', got 'xml'"),
         (["--threshold", "nan"], "--threshold must be a finite number, got nan"),
-        (["--alarm-rate", "0.7"], "--alarm-rate must be above 0 and below 0.5, got 0.7"),
-        (["--threshold", "1", "--alarm-rate", "0.1"], "leave out one"),
+        (["--alarm-rate", "0.7"], "--alarm-rate must lie between 0 and 0.5, got 0.7"),
+        (["--threshold", "1", "--alarm-rate", "0.1"], "exclude each other"),
         (["--events", "e.txt"], "its ending must be one of .csv, .jsonl, .json"),
         (["--state", "e.csv", "--events", "e.csv"], "are both e.csv; choose two files"),
         (["--state", "."], "is a folder"),
@@ -180,6 +180,12 @@ def test_a_gap_in_time_empties_the_window(run, model, monkeypatch):
         assert [a["time"] for a in answers] == [column[a["step"]] for a in answers]
         assert err.endswith("0 unreadable, 1 gap in time, 1 repeated time\n")
         assert code == 0
+    slow = frame(60, seed=1).with_columns(t_s=pl.Series(np.arange(60) * 5.0)).write_csv()
+    err = run("stream", model, stdin=slow)[2]
+    assert "note: no row got a score: it takes 16 rows that follow without a gap" in err
+    assert err.endswith(
+        "60 rows, 0 scored, 0 values held, 0 refused, 0 unreadable, 59 gaps in time\n"
+    )
     unread = frame(20, seed=1).with_columns(time=pl.lit("soon")).write_csv()
     assert run("stream", model, stdin=unread)[2].endswith(", 20 unreadable times\n")
 
@@ -212,9 +218,8 @@ def test_events_are_those_of_the_file(run, model, tmp_path):
     detector = axonad.load(model).set_params(align="end")
     expected = detector.explain(data).events(gap=4)
     found = stream_lines((tmp_path / "e.jsonl").read_text())
-    keys = ("start", "end", "peak")
-    assert [[e[key] for key in keys] for e in found] == [
-        [getattr(e, key) for key in keys] for e in expected
+    assert [(e["start"], e["end"] + 1, e["peak"]) for e in found] == [
+        (e.start, e.end, e.peak) for e in expected
     ]
     np.testing.assert_allclose(
         [e["score"] for e in found], [e.score for e in expected], rtol=TOLERANCE
@@ -225,7 +230,7 @@ def test_events_are_those_of_the_file(run, model, tmp_path):
     assert [e["channels"][0] for e in found[:2]] == ["yaw_rate", "torque"]
     table = pl.read_csv(tmp_path / "e.csv")
     assert table["start"].to_list() == [e["start"] for e in found]
-    assert table["channels"][0] == ";".join(found[0]["channels"])
+    assert table["channels"][0] == " ".join(found[0]["channels"])
     assert_one_red_line(
         run("stream", model, "--events", "e.csv", stdin=""), "e.csv already exists; choose another"
     )

@@ -108,8 +108,8 @@ def test_no_event_spans_a_gap_in_time(detector, tmp_path):
             gap=detector.history // 4
         )
     found = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text().splitlines()]
-    assert [(e["start"], e["end"], e["peak"], tuple(e["channels"])) for e in found] == [
+    assert [(e["start"], e["end"] + 1, e["peak"], tuple(e["channels"])) for e in found] == [
         (e.start, e.end, e.peak, e.channels) for e in expected
     ]
-    assert found[0]["end"] == 40
+    assert found[0]["end"] == 39
     assert answers.summary().endswith(", 1 gap in time, 2 events")

@@ -85,7 +85,7 @@ def test_an_event_is_returned_as_soon_as_it_has_ended(detector):
             continue
         if result.alarm:
             last = result.step
-        if events.add(result, scorer.blame) is not None:
+        if events.add(result, scorer.blame, result.step) is not None:
             assert result.step == last + 3
             assert not events.is_open
             return
@@ -94,11 +94,11 @@ def test_an_event_is_returned_as_soon_as_it_has_ended(detector):
 
 @pytest.mark.parametrize(
     "change", [{"start": -1}, {"end": "x"}, {"peak": 99}, {"score": "high"}, {"blame": ["a"]},
-               {"other": 1}],
+               {"blame": [1.0, 2.0]}, {"other": 1}],
 )  # fmt: skip
 def test_states_that_do_not_fit(change):
     state = {"start": 3, "end": 6, "peak": 4, "score": 1.0, "begins": None, "ends": None,
              "blame": [1.0], "after": None}  # fmt: skip
-    LiveEvents(None, gap=0).restore(state)
+    LiveEvents(("a",), gap=0).restore(state)
     with pytest.raises((KeyError, TypeError, ValueError)):
-        LiveEvents(None, gap=0).restore(state | change)
+        LiveEvents(("a",), gap=0).restore(state | change)

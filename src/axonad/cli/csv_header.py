@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from axonad.data.frames import Names, check_unique
 from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS, find_column
 from axonad.errors import ChannelError, suggest
-from axonad.stream.rows import LISTED
 
 SEPARATORS = (",", ";", "\t", "|")
+LISTED = 20  # names listed in an error message
 
 
 @dataclass(frozen=True)

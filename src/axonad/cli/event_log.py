@@ -8,12 +8,14 @@ import json
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from axonad.cli.event_files import event_record
 from axonad.cli.output_files import check_output
 from axonad.errors import FileError
-from axonad.stream.live_events import LiveEvent
+from axonad.stream.chunks import TimedEvent
 
 ENDINGS = (".csv", ".jsonl", ".json")
 COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
+STEPS = ("start", "end", "peak")
 HEADER = ",".join(COLUMNS)
 
 
@@ -56,22 +58,15 @@ class EventLog:
         except OSError as error:
             raise self._error(error) from None
 
-    def write(self, found: LiveEvent) -> None:
+    def write(self, event: TimedEvent) -> None:
         """Append an event; it is on disk when this returns, unless the machine fails."""
-        event = found.event
-        steps = (event.start, event.end, event.peak)
+        record = event_record(event)
         self.count += 1
-        if steps == self._last:
+        if tuple(record[name] for name in STEPS) == self._last:
             return
-        begins, ends = found.begins, found.ends
-        values = (
-            event.start if begins is None else begins, event.end - 1 if ends is None else ends,
-            *steps, event.score, list(event.channels),
-        )  # fmt: skip
-        fields = dict(zip(COLUMNS, values, strict=True))
         self.start()
         try:
-            self._append(self._row(fields) if self._is_csv else json.dumps(fields))
+            self._append(_csv_line(record) if self._is_csv else json.dumps(record))
         except OSError as error:
             raise self._error(error) from None
 
@@ -90,12 +85,6 @@ class EventLog:
         if self._file is not None:
             self._file.write(line + "\n")
             self._file.flush()
-
-    def _row(self, fields: dict[str, Any]) -> str:
-        text = io.StringIO()
-        cells = {**fields, "channels": ";".join(fields["channels"])}
-        csv.writer(text, lineterminator="").writerow(cells.values())
-        return text.getvalue()
 
     def _read_lines(self) -> bytes:
         """Return the complete lines of the file; raise FileError if they are not ours."""
@@ -121,9 +110,16 @@ class EventLog:
                 cells = dict(zip(COLUMNS, next(csv.reader(lines[-1:])), strict=True))
             else:
                 cells = json.loads(lines[-1])
-            return tuple(int(cells[name]) for name in ("start", "end", "peak"))
+            return tuple(int(cells[name]) for name in STEPS)
         except (ValueError, TypeError, KeyError, csv.Error):
             return None  # the file was edited
 
     def _error(self, error: OSError) -> FileError:
         return FileError(f"cannot write {self._path}: {error.strerror or error}")
+
+
+def _csv_line(record: dict[str, Any]) -> str:
+    text = io.StringIO()
+    cells = {**record, "channels": " ".join(record["channels"])}
+    csv.writer(text, lineterminator="").writerow(cells[name] for name in COLUMNS)
+    return text.getvalue()

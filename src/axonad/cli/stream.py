@@ -15,7 +15,7 @@ import typer
 from axonad.cli import alarm_options
 from axonad.cli.event_log import EventLog
 from axonad.cli.interrupts import Interrupts
-from axonad.cli.options import Device, Force, ModelFolder, TimeColumn
+from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder, TimeColumn
 from axonad.cli.output_files import check_output
 from axonad.cli.stream_answers import Answers
 from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
@@ -38,17 +38,8 @@ def stream(
         typer.Option("--format", help="Format of the rows: json or csv. Default: by the 1st line."),
     ] = None,
     time: TimeColumn = None,
-    ignore_extra: Annotated[
-        bool, typer.Option("--ignore-extra", help="Drop columns that the model does not know.")
-    ] = False,
-    max_hold: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="For how many consecutive rows a channel's last value may replace a missing "
-            "one. Default: 10.",
-        ),
-    ] = None,
+    ignore_extra: IgnoreExtra = False,
+    max_hold: MaxHold = None,
     hold_limit: Annotated[int | None, typer.Option(min=0, hidden=True)] = None,
     state: Annotated[
         Path | None,
@@ -198,4 +189,6 @@ def _report(answers: Answers, scorer: StreamScorer) -> None:
     history = scorer.detector.history
     if scorer.rows < history:
         print_note(f"got only {scorer.rows} rows; the first score needs {history}")
+    elif answers.rows >= history and not answers.scored:
+        print_note(f"no row got a score: it takes {history} rows that follow without a gap")
     sys.stderr.write(answers.summary() + "\n")

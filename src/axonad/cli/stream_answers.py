@@ -14,7 +14,8 @@ from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
 from axonad.stream import StreamResult, StreamScorer
-from axonad.stream.live_events import Blame, LiveEvent, LiveEvents, rank_channels
+from axonad.stream.chunks import TimedEvent
+from axonad.stream.live_events import Blame, LiveEvents, rank_channels
 
 Answer = dict[str, Any]
 
@@ -53,7 +54,8 @@ class Answers:
             reason = str(error)
         blame = self._blame_once()
         if self._log is not None:
-            self._follow(result, blame, row.time, cleared=scorer.gaps > gaps)
+            time = row.time if row.has_time else scorer.rows - 1
+            self._follow(result, blame, time, cleared=scorer.gaps > gaps)
         if reason and not self.first_error:
             self.first_error = reason
         if result is None and not reason:
@@ -82,6 +84,11 @@ class Answers:
     def rows(self) -> int:
         """Number of rows of this run."""
         return self._totals()["rows"] - self._before["rows"]
+
+    @property
+    def scored(self) -> int:
+        """Number of scores of this run."""
+        return self._totals()["scored"] - self._before["scored"]
 
     @property
     def events(self) -> int:
@@ -135,7 +142,7 @@ class Answers:
         if result is not None:
             self._write(self._events.add(result, blame, time))
 
-    def _write(self, found: LiveEvent | None) -> None:
+    def _write(self, found: TimedEvent | None) -> None:
         if found is not None and self._log is not None:
             self._log.write(found)
 

@@ -16,21 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.frames import Names
+from axonad.stream.chunks import TimedEvent
 from axonad.stream.window_scorer import StreamResult
 from axonad.threshold import Event
 
 TOP = 4  # channels listed
 
 Blame = NDArray[np.float64] | None
-
-
-@dataclass(frozen=True)
-class LiveEvent:
-    """An event with the times of its first and last row; None if they had none."""
-
-    event: Event
-    begins: Any = None
-    ends: Any = None
 
 
 @dataclass
@@ -67,13 +59,12 @@ class LiveEvents:
         """Whether an event has begun and not ended."""
         return self._open is not None
 
-    def add(
-        self, result: StreamResult, blame: Callable[[], Blame], time: Any = None
-    ) -> LiveEvent | None:
+    def add(self, result: StreamResult, blame: Callable[[], Blame], time: Any) -> TimedEvent | None:
         """Add the result of a row; return the event that has ended with it, if one has.
 
-        ``blame`` returns how anomalous each channel is in the row. It is only called for alarms and
-        for the few rows after them that may turn out to lie inside the event.
+        ``time`` is the row's time, or its step if the stream has no times. ``blame`` returns how
+        anomalous each channel is in the row. It is only called for alarms and for the few rows
+        after them that may turn out to lie inside the event.
         """
         step, known = result.step, self._open
         if result.alarm:
@@ -91,20 +82,20 @@ class LiveEvents:
             known.after = _larger(known.after, _listed(blame()))
         return self.skip(step)
 
-    def skip(self, step: int) -> LiveEvent | None:
+    def skip(self, step: int) -> TimedEvent | None:
         """Tell that rows up to ``step`` had no alarm; return the event that has ended, if any."""
         if self._open is None or step - self._open.end < self._gap:
             return None
         return self.finish()
 
-    def finish(self) -> LiveEvent | None:
+    def finish(self) -> TimedEvent | None:
         """End the open event, as after a gap or at the end of the stream, and return it."""
         known, self._open = self._open, None
         if known is None:
             return None
         channels = rank_channels(known.blame, self._names)
         event = Event(known.start, known.end, known.peak, known.score, channels)
-        return LiveEvent(event, known.begins, known.ends)
+        return TimedEvent(event, known.begins, known.ends)
 
     def state(self) -> dict[str, Any] | None:
         """Return the open event, as JSON values."""
@@ -120,9 +111,10 @@ class LiveEvents:
         if any(type(step) is not int for step in steps) or not 0 <= steps[0] <= steps[1] < steps[2]:
             raise ValueError(f"its open event has the steps {steps}")
         found.score = float(found.score)
-        for blame in (found.blame, found.after):
-            if blame is not None:
-                np.array(blame, dtype=np.float64)
+        for blame in filter(None, (found.blame, found.after)):
+            values = np.array(blame, dtype=np.float64)
+            if values.ndim != 1 or (self._names is not None and len(values) != len(self._names)):
+                raise ValueError("its open event has not one value for each channel")
         self._open = found
 
 

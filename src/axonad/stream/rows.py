@@ -7,7 +7,7 @@ row and are refused. So are names that the model does not know, unless ``ignore_
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence, Sized, ValuesView
+from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sized, ValuesView
 from collections.abc import Set as AnySet
 from itertools import islice
 from typing import Any
@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.config import check_bool
-from axonad.data.frames import Names, match_channels, to_matrix
-from axonad.errors import ChannelError, InputError, suggest
+from axonad.data.frames import Names, check_extra, match_channels, to_matrix
+from axonad.errors import ChannelError, InputError
 
 Row = NDArray[np.float64]
 
-LISTED = 20  # names listed in an error message
+SHOWN = 80  # characters of a value in an error message
 NOT_ROWS = (str, bytes, bytearray, memoryview, AnySet, KeysView, ValuesView, ItemsView)
 NOT_NUMBERS = (
     str, bytes, bytearray, memoryview, complex, np.complexfloating, np.datetime64, np.timedelta64,
@@ -44,6 +44,7 @@ class RowReader:
         check_bool("ignore_extra", ignore_extra)
         self.ignore_extra = ignore_extra
         self._names, self._channels = names, channels
+        self._known = frozenset(names or ())
 
     def read(self, row: Any) -> Row:
         """Return one row as a new array."""
@@ -66,11 +67,9 @@ class RowReader:
         if np.ndim(rows) and len(rows) == 0:
             return np.empty((0, self._channels))
         matrix, names = to_matrix(rows)
-        if names is not None and self._names is not None:
-            if self.ignore_extra:
-                known = [i for i, name in enumerate(names) if name in self._names]
-                matrix, names = matrix[:, known], tuple(names[i] for i in known)
-            check_extra(names, self._names)
+        if self.ignore_extra and names is not None and self._names is not None:
+            known = [i for i, name in enumerate(names) if name in self._known]
+            matrix, names = matrix[:, known], tuple(names[i] for i in known)
         matched = match_channels(matrix, names, expected=self._names, count=self._channels)
         return matched.astype(np.float64)
 
@@ -93,30 +92,23 @@ class RowReader:
     def _by_name(self, row: Mapping[str, Any]) -> list[Any]:
         if self._names is None:
             raise ChannelError("the detector was fitted without channel names; push plain values")
-        if not self.ignore_extra:
-            check_extra(row, self._names)
+        extra = [name for name in row if name not in self._known]
+        if extra and not self.ignore_extra:
+            check_extra([_short(name) for name in extra], self._names)
         return [row.get(name) for name in self._names]
 
 
-def check_extra(names: Iterable[Any], expected: Sequence[str]) -> None:
-    """Raise ``ChannelError`` with all names that are not among the expected ones."""
-    known = frozenset(expected)
-    extra = [name for name in names if name not in known]
-    if extra:
-        listed = ", ".join(shown(name) for name in extra[:LISTED])
-        more = f" and {len(extra) - LISTED} more" if len(extra) > LISTED else ""
-        it, plural = ("them", "s") if len(extra) > 1 else ("it", "")
-        hint = suggest(str(extra[0]), expected) if len(extra) == 1 else ""
-        hint = hint or f"; drop {it} (ignore_extra), or fit again with {it}"
-        raise ChannelError(f"channel{plural} {listed}{more} not in model{hint}")
-
-
 def shown(value: Any) -> str:
-    """Return a value for a message: its ``repr`` in at most 80 characters."""
+    """Return the beginning of a value's ``repr`` for a message."""
     try:
-        return f"{value!r:.80}"
+        return f"{value!r:.{SHOWN}}"
     except (ValueError, RecursionError):  # an integer of thousands of digits, a deep list
         return f"a {type(value).__name__}"
+
+
+def _short(name: Any) -> Any:
+    """Return a name that fits into a message."""
+    return f"{name[:SHOWN]}..." if isinstance(name, str) and len(name) > SHOWN else name
 
 
 def _listed(rows: Any) -> list[Any]:
