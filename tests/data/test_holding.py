@@ -59,3 +59,14 @@ def test_rows_known_to_be_unusable_stay_so():
     assert hold_missing(series).unusable.tolist() == [True, False, False]
     with pytest.raises(ConfigError, match="max_hold must be at least 0"):
         hold_missing(series, max_hold=-1)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 6])
+def test_nothing_is_held_across_a_gap_in_time(parts):
+    values = np.array([[1.0], [2.0], [NAN], [3.0], [NAN], [4.0]])
+    times = np.array([0, 1, 2, 3, 3600, 3601.0])
+    series = Series(values=values, channels=("a",), times=times)
+    filler = SeriesFiller(interval=1.0)
+    pieces = [filler.fill(part) for part in cut(series, parts)]
+    assert np.concatenate([piece.values for piece in pieces])[:, 0].tolist() == [1, 2, 2, 3, 0, 4]
+    assert (filler.count.values, filler.count.rows) == (1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -168,7 +169,8 @@ def test_the_example_scores_as_the_live_scorer(fitted, tmp_path):
     frame = pd.DataFrame(X, columns=["speed", "yaw_rate", "torque"])
     frame[["torque", "speed", "yaw_rate"]].assign(note="x").to_csv(tmp_path / "x.csv")
     fitted.export_onnx(tmp_path / "m.onnx")
-    code, lines, err = example(tmp_path / "m.onnx", tmp_path / "x.csv", "--hold-limit", "2")
+    words = ["--max-hold", "2", "--ignore-extra"]
+    code, lines, err = example(tmp_path / "m.onnx", tmp_path / "x.csv", *words)
     assert (code, err) == (0, "")
     live, expected = StreamScorer(fitted, hold_limit=2), []
     for row in X:
@@ -185,12 +187,42 @@ def test_the_example_scores_as_the_live_scorer(fitted, tmp_path):
     )
 
 
-def test_the_example_needs_neither_torch_nor_axonad_and_names_missing_channels(fitted, tmp_path):
+def test_the_example_needs_neither_torch_nor_axonad():
     text = (ROOT / "examples" / "onnx_scorer.py").read_text()
     imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
     assert imported - sys.stdlib_module_names == {"numpy", "onnxruntime"}
-    fitted.export_onnx(tmp_path / "m.onnx")
-    (tmp_path / "x.csv").write_text("speed,torque\n1,2\n")
-    code, lines, err = example(tmp_path / "m.onnx", tmp_path / "x.csv")
-    assert code == 1
-    assert (lines, err) == ([], f"{tmp_path / 'x.csv'} lacks channels of the model: yaw_rate\n")
+
+
+def load_example():
+    spec = importlib.util.spec_from_file_location("onnx_scorer", ROOT / "examples/onnx_scorer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("speed,torque", "the file lacks channels of the model: yaw_rate"),
+        ("speed,torque,yaw_rate,gps,note", "channels not in model: gps, note; drop them with "
+         "--ignore-extra"),
+    ],
+)  # fmt: skip
+def test_the_example_names_channels_that_do_not_fit(capsys, tmp_path, header, message):
+    (tmp_path / "x.csv").write_text(header + "\n1,2\n")
+    rows = load_example().read_rows(
+        tmp_path / "x.csv", ["speed", "yaw_rate", "torque"], 3, ignore_extra=False
+    )
+    with pytest.raises(SystemExit) as caught:
+        next(rows)
+    assert (caught.value.code, capsys.readouterr().err) == (2, f"error: {message}\n")
+
+
+def test_the_example_skips_time_and_takes_bad_lines_as_missing(tmp_path):
+    read = load_example().read_rows
+    (tmp_path / "x.csv").write_text("Time,b,Label,a\n0,1,0,2\n\n1,x,0,3\n2,4,0\n3,NA,1,inf\n")
+    expected = [[2, 1], [np.nan] * 2, [np.nan] * 2, [np.nan] * 2]
+    found = list(read(tmp_path / "x.csv", ["a", "b"], 2, ignore_extra=False))
+    np.testing.assert_array_equal(found, expected)
+    found = list(read(tmp_path / "x.csv", None, 2, ignore_extra=False))
+    np.testing.assert_array_equal(found[0], [1, 2])

@@ -79,8 +79,8 @@ def test_vehicles_join_leave_wait_reset_and_miss_values(fitted):
                 del alone[i]
         assert set(fleet.vehicles) == set(alone)
     for i, twin in alone.items():
-        expected = {name: getattr(twin, name) for name in ("rows", "scored", "held", "refused")}
-        assert fleet.counts(i) == expected
+        counted = ("rows", "scored", "held", "refused", "gaps", "repeated")
+        assert fleet.counts(i) == {name: getattr(twin, name) for name in counted}
     assert scored > 300
     assert refused > 1
 
@@ -134,7 +134,8 @@ def test_a_refused_row_does_not_stop_the_others(fitted):
         fleet.push({"bad": bad, "good": X[21]})
     assert list(caught.value.refused) == ["bad"]
     assert caught.value.results["good"].step == 21
-    assert fleet.counts("bad") == {"rows": 22, "scored": 6, "held": 1, "refused": 1}
+    expected = {"rows": 22, "scored": 6, "held": 1, "refused": 1, "gaps": 0, "repeated": 0}
+    assert fleet.counts("bad") == expected
     many = {f"v{i}": [None] * 3 for i in range(7)}
     with pytest.raises(StaleError, match=r"'v4': .* no earlier one to hold; and 2 more"):
         fleet.push(many)
@@ -158,6 +159,36 @@ def test_rows_that_cannot_be_read_change_nothing(fitted, rows, error, message):
         fleet.push(rows)
     assert fleet.vehicles == ("a",)
     assert fleet.counts("a")["rows"] == 1
+
+
+def test_each_vehicle_has_its_own_time(timed, tmp_path):
+    X, fleet = waves(60, seed=1), FleetScorer(timed)
+    alone = {name: StreamScorer(timed) for name in "abc"}
+    for t, row in enumerate(X):
+        times = {"a": t / 10, "b": t / 10 + (5.0 if t >= 30 else 0.0)}
+        if t == 40:
+            fleet.save(tmp_path / "fleet.json")
+            fleet = FleetScorer.restore(tmp_path / "fleet.json", timed)
+            times["b"] -= 100.0
+        results = fleet.push(dict.fromkeys("abc", row), times)
+        for name, result in results.items():
+            same(result, alone[name].push(row, times.get(name)))
+    assert [fleet.counts(name)["gaps"] for name in "abc"] == [0, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([1.0], "times must be a mapping from vehicles to times, got list"),
+        ({"b": 1.0}, "times has vehicle 'b', which has no row"),
+        ({"a": "soon"}, "vehicle 'a': a time must be a number of seconds"),
+    ],
+)
+def test_times_that_cannot_be_read_change_nothing(fitted, times, message):
+    fleet = FleetScorer(fitted)
+    with pytest.raises(InputError, match=message):
+        fleet.push({"a": [0.0, 0.0, 0.0]}, times)
+    assert fleet.vehicles == ()
 
 
 def test_unknown_vehicles(fitted):

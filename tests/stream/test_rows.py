@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from axonad import AxonAD, StreamScorer
-from axonad.errors import ChannelError, InputError
+from axonad import AxonAD, FleetScorer, StreamScorer
+from axonad.errors import ChannelError, ConfigError, InputError
 from tests.conftest import waves
 from tests.stream.conftest import NAMES, assert_close
 
@@ -34,18 +40,49 @@ def test_rows_of_a_pandas_frame_are_matched_by_name(fitted):
     assert_close(last.score, expected)
 
 
+NUMBERS = "a row must hold numbers"
+STRUCTURED = np.array([(1.0, 2.0, 3.0)], dtype=[("a", "f8"), ("b", "f8"), ("c", "f8")])
+
+
 @pytest.mark.parametrize(
     ("row", "error", "message"),
     [
         ([1.0, 2.0], ChannelError, "a row must have 3 values, got 2"),
-        ([1.0, "x", 2.0], InputError, "a row must hold numbers"),
+        ((float(i) for i in count()), ChannelError, "a row must have 3 values, got 4"),
+        (np.zeros((1, 3)), ChannelError, r"a row must have 3 values, got \(1, 3\)"),
         ({"speed": 1, "yaw_rat": 2}, ChannelError, "'yaw_rat' not in model; did you mean"),
-        ([[1.0, 2.0, 3.0]], ChannelError, "a row must have 3 values"),
-        (5.0, InputError, "a row must hold numbers"),
-        ("123", InputError, "a row must hold numbers"),
-        (["1", "2", "3"], InputError, "a row must hold numbers"),
-        ([10**400, 0, 0], InputError, "a row must hold numbers"),
-        ({1: 2.0}, ChannelError, "channel 1 not in model"),
+        ({1: 2.0}, ChannelError, "channel 1 not in model; drop it"),
+        ({"a": 1, "speed": 2, "b": 3}, ChannelError, "channels 'a', 'b' not in model; drop them"),
+        ([1.0, "x", 2.0], InputError, f"{NUMBERS}, got str 'x' in"),
+        ([[1.0, 2.0, 3.0]], InputError, f"{NUMBERS}, got list"),
+        ([[1.0], [2.0], [3.0]], InputError, NUMBERS),
+        (5.0, InputError, NUMBERS),
+        (None, InputError, NUMBERS),
+        ("123", InputError, f"{NUMBERS}, got str '123'"),
+        (b"abc", InputError, f"{NUMBERS}, got bytes"),
+        (bytearray(b"abc"), InputError, NUMBERS),
+        (memoryview(b"abc"), InputError, NUMBERS),
+        ({1.0, 2.0, 3.0}, InputError, f"{NUMBERS}, got set"),
+        (frozenset({1.0, 2.0, 3.0}), InputError, NUMBERS),
+        (dict.fromkeys([1.0, 2.0, 3.0]).keys(), InputError, f"{NUMBERS}, got dict_keys"),
+        ({"a": 1.0, "b": 2.0, "c": 3.0}.values(), InputError, NUMBERS),
+        (["1", "2", "3"], InputError, NUMBERS),
+        ([b"1", 2.0, 3.0], InputError, NUMBERS),
+        ([1j, 2.0, 3.0], InputError, NUMBERS),
+        ([datetime(2026, 1, 1), 2.0, 3.0], InputError, NUMBERS),
+        ([np.datetime64("2026-01-01"), 2.0, 3.0], InputError, NUMBERS),
+        ([np.zeros(1), np.zeros(1), np.zeros(1)], InputError, NUMBERS),
+        ((word for word in "abc"), InputError, NUMBERS),
+        ([10**400, 0, 0], InputError, NUMBERS),
+        ([10**5000, 0, 0], InputError, f"{NUMBERS}, got int a int in a list"),
+        (np.array([1, 2, 3], dtype=complex), InputError, f"{NUMBERS}, got an array of type comp"),
+        (np.array(["a", "b", "c"]), InputError, NUMBERS),
+        (np.array([b"1", b"2", b"3"]), InputError, NUMBERS),
+        (np.array([1, 2, 3], dtype="datetime64[ns]"), InputError, NUMBERS),
+        (np.array([1, 2, 3], dtype="timedelta64[s]"), InputError, NUMBERS),
+        (np.array(["1", 2, 3], dtype=object), InputError, NUMBERS),
+        (STRUCTURED, InputError, NUMBERS),
+        (STRUCTURED[0], InputError, NUMBERS),
     ],
 )
 def test_bad_rows_are_refused_and_change_nothing(fitted, row, error, message):
@@ -53,8 +90,59 @@ def test_bad_rows_are_refused_and_change_nothing(fitted, row, error, message):
     scorer.push_many(waves(20))
     with pytest.raises(error, match=message):
         scorer.push(row)
+    if not isinstance(row, Iterator):
+        with pytest.raises(InputError):
+            scorer.push_many([[1.0, 2.0, 3.0], row])
+        with pytest.raises(InputError, match=r"vehicle 'b': (a row must|channel)"):
+            FleetScorer(fitted).push({"a": [1.0, 2.0, 3.0], "b": row})
     assert scorer.rows == 20
     assert scorer.push([0.0, 0.0, 0.0]).step == 20
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [b"abc", "abc", 5.0, None, {1.0, 2.0}, {"speed": 1.0}, memoryview(b"abc"), np.float64(3.0),
+     np.zeros(3), np.zeros((2, 3), complex), np.zeros((2, 3), "datetime64[s]"), STRUCTURED,
+     np.array([["1", "2", "3"]], dtype=object), np.array([["1", "2", "3"]])],
+)  # fmt: skip
+def test_what_cannot_be_many_rows(fitted, rows):
+    scorer = StreamScorer(fitted)
+    with pytest.raises(InputError) as caught:
+        scorer.push_many(rows)
+    assert "\n" not in str(caught.value)
+    assert scorer.rows == 0
+
+
+@pytest.mark.parametrize(
+    "row",
+    [[True, 0, 1.0], (np.float32(1), np.int8(0), np.bool_(True)), range(1, 4),
+     [Decimal(1), Fraction(1, 2), None], np.array([1, None, 3], dtype=object),
+     (value for value in [1.0, 2.0, 3.0]), np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]),
+     pl.Series([1.0, 2.0, 3.0]), np.array([1, 2, 3], dtype=np.uint8)],
+)  # fmt: skip
+def test_what_counts_as_a_row(fitted, row):
+    scorer = StreamScorer(fitted)
+    scorer.push([0.0, 0.0, 0.0])
+    assert scorer.push(row) is None
+    assert scorer.rows == 2
+
+
+def test_extra_channels_are_dropped_only_if_asked(fitted):
+    X = waves(20, seed=1)
+    expected = StreamScorer(fitted).push_many(X)[-1].score
+    wide = pd.DataFrame(X, columns=NAMES).assign(gps=1.0, note=2.0)
+    with pytest.raises(ChannelError, match="channels 'gps', 'note' not in model; drop them"):
+        StreamScorer(fitted).push_many(wide)
+    assert_close(StreamScorer(fitted, ignore_extra=True).push_many(wide)[-1].score, expected)
+    scorer = StreamScorer(fitted, ignore_extra=True)
+    fleet = FleetScorer(fitted, ignore_extra=True)
+    for row in wide.to_dict("records"):
+        found = scorer.push(row), fleet.push({"a": row})["a"]
+    assert_close([result.score for result in found], [expected, expected])
+    with pytest.raises(ChannelError, match="a row must have 3 values, got 5"):
+        scorer.push(wide.to_numpy()[0])
+    with pytest.raises(ConfigError, match="ignore_extra must be True or False, got 'yes'"):
+        StreamScorer(fitted, ignore_extra="yes")
 
 
 def test_names_need_a_detector_with_names(small):

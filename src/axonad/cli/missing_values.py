@@ -10,14 +10,19 @@ from axonad.data.series import Series
 from axonad.errors import ConfigError, DataWarning
 
 
-def make_filler(fill: str | None, max_hold: int | None) -> SeriesFiller | None:
-    """Return what fills missing values; None if they are an error."""
+def make_filler(
+    fill: str | None, max_hold: int | None, *, interval: float | None = None
+) -> SeriesFiller | None:
+    """Return what fills missing values; None if they are an error.
+
+    ``interval`` is the model's sampling interval, by which gaps in time are judged.
+    """
     if fill is None:
         if max_hold is not None:
             raise ConfigError("--max-hold needs --fill hold")
         return None
     check_choice("--fill", fill, ("hold",))
-    return SeriesFiller(HOLD_LIMIT if max_hold is None else max_hold)
+    return SeriesFiller(HOLD_LIMIT if max_hold is None else max_hold, interval=interval)
 
 
 def fill_series(series: Series, filler: SeriesFiller | None) -> Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,12 +78,13 @@ def score(
     if figure is not None:
         check_format(figure)
         check_output(figure, force=force, inputs=[data])
-    filler = make_filler(fill, max_hold)
+    make_filler(fill, max_hold)  # fails early on bad options
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
     apply_threshold(detector, threshold, alarm_rate)
     known = detector.channel_names if ignore_extra else None
+    interval = detector.interval_
     is_large = data.is_file() and data.stat().st_size > LARGE
     if chunk is None and figure is None and detector.is_causal and is_large:
         chunk = CHUNK
@@ -94,12 +96,15 @@ def score(
     }
     if chunk is not None:
         file = FileChunks(data, size=chunk, **columns)
-        found = score_chunked(
-            detector, lambda: prepared(file, keep=known, filler=make_filler(fill, max_hold)),
-            target, keep_events=events_file is not None,
-        )  # fmt: skip
+
+        def chunks() -> Iterator[Series]:
+            filler = make_filler(fill, max_hold, interval=interval)
+            return prepared(file, keep=known, filler=filler)
+
+        found = score_chunked(detector, chunks, target, keep_events=events_file is not None)
     else:
         series = read(data, **columns)
+        filler = make_filler(fill, max_hold, interval=interval)
         series = fill_series(series if known is None else series.keep(known), filler)
         found = _score_whole(detector, series, target, figure)
     if events_file is not None:

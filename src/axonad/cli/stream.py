@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from time import monotonic
+from typing import Annotated
 
 import typer
 
-from axonad.cli.options import Device, ModelFolder
-from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS
-from axonad.errors import InputError, StaleError
+from axonad.cli import alarm_options
+from axonad.cli.event_log import EventLog
+from axonad.cli.interrupts import Interrupts
+from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder, TimeColumn
+from axonad.cli.output_files import check_output
+from axonad.cli.stream_answers import Answers
+from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
+from axonad.cli.terminal import print_error, print_note
+from axonad.config import check_choice
+from axonad.detector import Detector
+from axonad.errors import ConfigError, FileError, InputError, ModelFileError
 from axonad.registry import load
-from axonad.stream import StreamResult, StreamScorer
+from axonad.stream import StreamScorer
 
-SKIPPED = (*TIME_COLUMNS, *LABEL_COLUMNS)
-
-Row = dict[str, Any] | list[float | None]
+SAVE_ROWS = 1_000  # rows after which the state is saved
+SAVE_SECONDS = 10.0  # or this long after the last time
+UNUSED = 1  # exit code if no row could be used
 
 
 def stream(
     model: ModelFolder,
-    hold_limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="For how many consecutive rows a channel's last value may replace a missing "
-            "one. Default: 10.",
-        ),
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="Format of the rows: json or csv. Default: by the 1st line."),
     ] = None,
+    time: TimeColumn = None,
+    ignore_extra: IgnoreExtra = False,
+    max_hold: MaxHold = None,
+    hold_limit: Annotated[int | None, typer.Option(min=0, hidden=True)] = None,
     state: Annotated[
         Path | None,
-        typer.Option(
-            help="Resume from this file if it exists, and save the state to it at the end."
-        ),
+        typer.Option(help="Resume from this file if it exists, and save the state to it."),
     ] = None,
+    save_every: Annotated[
+        int,
+        typer.Option(
+            min=1, help=f"Rows after which the state is saved; also every {SAVE_SECONDS:.0f} s."
+        ),
+    ] = SAVE_ROWS,
+    threshold: alarm_options.Threshold = None,
+    alarm_rate: alarm_options.AlarmRate = None,
+    events: Annotated[
+        Path | None,
+        typer.Option(help="Append each event to this .csv or .jsonl file when it has ended."),
+    ] = None,
+    force: Force = False,
     alarms_only: Annotated[
         bool, typer.Option("--alarms-only", help="Write only alarms and errors.")
     ] = False,
@@ -46,131 +65,130 @@ def stream(
 ) -> None:
     """Score rows from stdin as they arrive; write one JSON line per score to stdout.
 
-    Rows are CSV (with a header line of channel names, or plain numbers in channel order) or JSON
-    objects, one per line. A line that cannot be read counts as a row of missing values: its output
-    line has an "error", and the last value of every channel is used in its place.
+    Rows are JSON objects, one per line, or CSV: with a header line of channel names, or plain
+    numbers in channel order. The first line decides. A later line that cannot be read counts as a
+    row of missing values: its output line has an "error", and the last value of every channel is
+    used in its place. Exit code 1 means that rows came and none of them could be used.
     """
+    if form is not None:
+        check_choice("--format", form, FORMATS)
+    detector = _load(model, device)
+    alarm_options.apply_threshold(detector, threshold, alarm_rate)
+    scorer = _start(detector, state, ignore_extra=ignore_extra)
+    limit = hold_limit if max_hold is None else max_hold
+    scorer.hold_limit = scorer.hold_limit if limit is None else limit
+    with ExitStack() as stack:
+        log = None
+        if events is not None:
+            if state is not None and events.absolute() == state.absolute():
+                raise ConfigError(f"--state and --events are both {state}; choose two files")
+            resume = "event" in scorer.attached and not force
+            log = stack.enter_context(EventLog(events, force=force, resume=resume))
+        answers = _new_answers(scorer, log, state)
+        saver = StateSaver(scorer, answers, state, every=save_every)
+        reader = LineReader(
+            detector.channel_names, detector.n_features_in_, form=form, time=time,
+            ignore_extra=ignore_extra,
+        )  # fmt: skip
+        interrupts = stack.enter_context(Interrupts())
+        try:
+            for row in reader.read(_stdin_lines()):
+                with interrupts.delayed():
+                    answer = answers.answer(row)
+                if answer is not None and not (alarms_only and not answer.get("alarm", True)):
+                    sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
+                    sys.stdout.flush()
+                saver.save_sometimes()
+            answers.finish(goes_on=state is not None)
+        except InputError:  # the header cannot serve; nothing was done
+            saver.cancel()
+            raise
+        finally:
+            saver.save()
+    _report(answers, scorer)
+
+
+class StateSaver:
+    """Saves the state of a stream every so many rows or seconds, and at the end."""
+
+    def __init__(
+        self, scorer: StreamScorer, answers: Answers, path: Path | None, *, every: int
+    ) -> None:
+        self._scorer, self._answers, self._path, self._every = scorer, answers, path, every
+        self._rows, self._events, self._seconds = scorer.rows, answers.events, monotonic()
+
+    def save_sometimes(self) -> None:
+        """Save if it is time to, and after each event; a failure is noted, and the stream goes on.
+
+        An event is in the state until it is in its file, so a resumed stream repeats none.
+        """
+        if self._path is None:
+            return
+        rows, events = self._scorer.rows, self._answers.events
+        is_late = monotonic() - self._seconds >= SAVE_SECONDS
+        if is_late or rows - self._rows >= self._every or events > self._events:
+            try:
+                self.save()
+            except FileError as error:
+                print_note(f"the state was not saved: {error}")
+            self._rows, self._events, self._seconds = rows, events, monotonic()
+
+    def cancel(self) -> None:
+        """Save nothing from now on."""
+        self._path = None
+
+    def save(self) -> None:
+        """Save the state; the file is replaced at once, whole."""
+        if self._path is not None:
+            self._answers.attach()
+            self._scorer.save(self._path, overwrite=True)
+
+
+def _load(model: Path, device: str | None) -> Detector:
     detector = load(model)
     if device is not None:
         detector.set_params(device=device)
-    if state is not None and state.exists():
-        scorer = StreamScorer.restore(state, detector)
-    else:
-        scorer = StreamScorer(detector)
-    if hold_limit is not None:
-        scorer.hold_limit = hold_limit
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # raises, so that the state is saved
+    if "verbose" in detector.get_params():
+        detector.set_params(verbose=False)
+    return detector
+
+
+def _start(detector: Detector, state: Path | None, *, ignore_extra: bool) -> StreamScorer:
+    """Return a scorer that begins, or resumes from the state if the file exists."""
+    if state is None:
+        return StreamScorer(detector, ignore_extra=ignore_extra)
+    check_output(state, force=True)
+    if not state.exists():
+        return StreamScorer(detector, ignore_extra=ignore_extra)
+    scorer = StreamScorer.restore(state, detector, ignore_extra=ignore_extra)
+    sys.stderr.write(f"resuming after row {scorer.rows}\n")
+    return scorer
+
+
+def _new_answers(scorer: StreamScorer, log: EventLog | None, state: Path | None) -> Answers:
     try:
-        for row in parse_rows(_stdin_lines(), scorer.names):
-            answer = _answer(scorer, row)
-            if answer is not None and not (alarms_only and not answer.get("alarm", True)):
-                sys.stdout.write(json.dumps(answer) + "\n")
-                sys.stdout.flush()
-    finally:
-        if state is not None:
-            scorer.save(state, overwrite=True)
-    if scorer.rows < detector.history:
-        sys.stderr.write(
-            f"note: got only {scorer.rows} rows; the first score needs {detector.history}\n"
-        )
-    if scorer.held or scorer.refused:
-        sys.stderr.write(f"{scorer.held} values held, {scorer.refused} rows refused\n")
+        return Answers(scorer, log)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{state} is damaged: {error}") from None
 
 
-def _stdin_lines() -> Iterable[str]:
-    """Return stdin; bytes that are not valid text are replaced instead of ending the stream."""
+def _stdin_lines() -> Iterator[str]:
+    """Yield stdin; bytes that are not valid text are replaced instead of ending the stream."""
     if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return read_lines(sys.stdin)
 
 
-def _answer(scorer: StreamScorer, row: Row | InputError) -> dict[str, Any] | None:
-    """Return the JSON object to write for one row, or None while the first window fills."""
-    try:
-        if isinstance(row, InputError):
-            raise row
-        result = scorer.push(row)
-    except StaleError as error:
-        return {"step": scorer.rows - 1, "error": str(error)}
-    except InputError as error:
-        return _answer_unreadable(scorer, str(error))
-    return None if result is None else _as_dict(result)
-
-
-def _answer_unreadable(scorer: StreamScorer, reason: str) -> dict[str, Any]:
-    """Push a row of missing values, so that no window spans an unnoticed gap."""
-    try:
-        result = scorer.push([None] * scorer.detector.n_features_in_)
-    except StaleError as error:
-        return {"step": scorer.rows - 1, "error": f"{reason}; {error}"}
-    answer = {"step": scorer.rows - 1} if result is None else _as_dict(result)
-    return answer | {"error": reason}
-
-
-def _as_dict(result: StreamResult) -> dict[str, Any]:
-    answer: dict[str, Any] = {"step": result.step, "score": result.score, "alarm": result.alarm}
-    answer |= result.components
-    return answer | ({"held": list(result.held)} if result.held else {})
-
-
-def parse_rows(lines: Iterable[str], names: Sequence[str] = ()) -> Iterator[Row | InputError]:
-    """Yield the rows of CSV or JSON lines: by name where there are names, else in channel order.
-
-    A line that is neither is yielded as an InputError, so that it does not end the stream. Time and
-    label columns are skipped. ``names`` are the model's channels, to recognise a header by.
-    """
-    header: list[str] | None = None
-    first = True
-    for line in lines:
-        text = line.strip().lstrip("\ufeff")
-        if not text:
-            continue
-        if text.startswith("{"):
-            yield _parse_json(text)
-            continue
-        try:
-            cells = next(csv.reader([text]))
-        except csv.Error as error:
-            yield InputError(f"not a CSV line: {error}")
-            continue
-        if first and _is_header(cells, names):
-            header = cells
-        else:
-            yield _parse_cells(cells, header)
-        first = False
-
-
-def _is_header(cells: list[str], names: Sequence[str]) -> bool:
-    """Whether a first line has no numbers, or exactly the model's channel names."""
-    if not any(_number(cell) is not None for cell in cells):
-        return not all(cell.strip() in MISSING for cell in cells)
-    return bool(names) and {c for c in cells if c.lower() not in SKIPPED} == set(names)
-
-
-def _parse_json(text: str) -> Row | InputError:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return InputError(f"not a JSON object: {error}")
-    return {name: value for name, value in row.items() if name.lower() not in SKIPPED}
-
-
-def _parse_cells(cells: list[str], header: list[str] | None) -> Row | InputError:
-    if header is not None and len(cells) != len(header):
-        return InputError(f"expected {len(header)} values as in the header, got {len(cells)}")
-    kept = [i for i in range(len(cells)) if header is None or header[i].lower() not in SKIPPED]
-    values: list[float | None] = []
-    for cell in (cells[i] for i in kept):
-        is_missing = cell.strip() in MISSING
-        number = None if is_missing else _number(cell)
-        if number is None and not is_missing:
-            return InputError(f"{cell!r} is not a number")
-        values.append(number)
-    return values if header is None else {header[i]: v for i, v in zip(kept, values, strict=True)}
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _report(answers: Answers, scorer: StreamScorer) -> None:
+    """Print the counts to stderr; exit with another code if no row could be used."""
+    if answers.rows and not answers.usable:
+        print_error(
+            f"none of the rows could be used ({answers.summary()}); first: {answers.first_error}"
+        )
+        raise typer.Exit(UNUSED)
+    history = scorer.detector.history
+    if scorer.rows < history:
+        print_note(f"got only {scorer.rows} rows; the first score needs {history}")
+    elif answers.rows >= history and not answers.scored:
+        print_note(f"no row got a score: it takes {history} rows that follow without a gap")
+    sys.stderr.write(answers.summary() + "\n")

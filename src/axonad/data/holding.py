@@ -2,8 +2,8 @@
 
 A value is missing if it is NaN or infinite. The channel's last value replaces it in at most
 ``limit`` consecutive rows. After that, or if there is no earlier value, the row is refused and
-everything held is forgotten, so that nothing from before a gap is used after it. Files, chunks and
-streams all follow this rule.
+everything held is forgotten, as it is where time breaks: nothing from before a gap is used after
+it. Files, chunks and streams all follow this rule.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.config import check_int
+from axonad.data.clock import Clock
 from axonad.data.frames import Names, channel_label
 from axonad.data.series import Series
+from axonad.data.timing import to_seconds
 from axonad.errors import StaleError
 
 HOLD_LIMIT = 10
@@ -82,12 +84,16 @@ class HeldCount:
 
 
 class SeriesFiller:
-    """Fills the missing values of a series part by part, with what was held carried over."""
+    """Fills the missing values of a series part by part, with what was held carried over.
 
-    def __init__(self, limit: int = HOLD_LIMIT) -> None:
+    ``interval`` is the sampling interval in seconds by which gaps in time are judged.
+    """
+
+    def __init__(self, limit: int = HOLD_LIMIT, *, interval: float | None = None) -> None:
         check_int("max_hold", limit, low=0)
         self.count = HeldCount()
-        self._limit = limit
+        self._limit, self._interval = limit, interval
+        self._clock = Clock()
         self._holding: Holding | None = None
         self._row = 0
 
@@ -97,6 +103,7 @@ class SeriesFiller:
         if self._holding is None:
             self._holding = Holding(len(series.channels), series.channels)
         holding = self._holding
+        breaks = self._breaks(series)
         missing = ~np.isfinite(series.values)
         if not missing.any():
             if len(series):
@@ -112,6 +119,8 @@ class SeriesFiller:
                     holding.silent.fill(0)
                     holding.last = values[i]
                 continue
+            if i in breaks:
+                holding.forget()
             try:
                 values[i], held = holding.fill(values[i], limit=self._limit, number=first + i)
                 self.count.values += len(held)
@@ -122,11 +131,25 @@ class SeriesFiller:
         both = unusable if known is None else unusable | known
         return replace(series, values=values, unusable=both if both.any() else None)
 
+    def _breaks(self, series: Series) -> set[int]:
+        """Return the rows of the next part at which time breaks."""
+        seconds = None if series.times is None else to_seconds(series.times)
+        if seconds is None:
+            return set()
+        breaks = self._clock.find_breaks(seconds, self._interval)
+        self._clock.advance_many(seconds, self._interval)
+        return set(breaks)
 
-def hold_missing(series: Series, *, max_hold: int = HOLD_LIMIT) -> Series:
+
+def hold_missing(
+    series: Series, *, max_hold: int = HOLD_LIMIT, interval: float | None = None
+) -> Series:
     """Return the series with each missing value replaced by its channel's last one.
+
+    Nothing is held across a gap in time, judged by the sampling ``interval``; give that of the
+    detector, ``detector.interval_``.
 
     Rows in which a channel has been missing for more than ``max_hold`` rows, or has not had a value
     yet, are marked unusable: no window includes them, and they get no score.
     """
-    return SeriesFiller(max_hold).fill(series)
+    return SeriesFiller(max_hold, interval=interval).fill(series)

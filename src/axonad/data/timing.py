@@ -49,6 +49,38 @@ def to_seconds(times: NDArray[Any]) -> Seconds | None:
         return None
 
 
+def to_second(time: Any) -> float:
+    """Return one time as seconds, NaN if it is missing; raise InputError if it cannot be read.
+
+    >>> to_second("1970-01-01T00:01:30Z"), to_second(np.datetime64(90, "s")), to_second(90)
+    (90.0, 90.0, 90.0)
+    """
+    if type(time) is float:
+        return time if np.isfinite(time) else np.nan
+    if type(time).__name__ in ("NAType", "NaTType"):  # of pandas
+        return np.nan
+    try:
+        if isinstance(time, bool | np.bool_ | np.complexfloating | bytes | bytearray):
+            raise TypeError(time)
+        if isinstance(time, np.datetime64 | np.timedelta64):
+            return float(_since_1970(np.asarray(time).astype(f"{time.dtype.kind}8[ns]")))
+        second = _parse(time)
+        return second if np.isfinite(second) else np.nan
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"a time must be a number of seconds, a datetime or ISO 8601 text, got {time!r:.80}"
+        ) from None
+
+
+def judge_steps(steps: Any, interval: float | None) -> tuple[Any, Any, Any]:
+    """Return whether steps in time are none, backwards, and gaps; each for all of ``steps``.
+
+    Gaps are longer than ``GAP`` times the sampling ``interval``; without it there are none.
+    """
+    longest = np.inf if interval is None else GAP * interval
+    return steps == 0, steps < 0, steps > longest
+
+
 def sampling_interval(seconds: Seconds) -> float | None:
     """Return the usual step of the first ``HEAD`` times; None if time does not move forward.
 
@@ -178,12 +210,11 @@ class TimeCheck:
         rows = np.flatnonzero(known)
         steps = np.diff(seconds[rows], prepend=self._last)  # the first is NaN without a last time
         numbers = rows + self._seen
-        self.repeated += int((steps == 0).sum())
-        self.backward += numbers[steps < 0].tolist()
-        if self._interval is not None:
-            late = steps > GAP * self._interval
-            self.gaps += numbers[late].tolist()
-            self.longest = max(self.longest, float(steps[late].max(initial=0.0)))
+        same, backward, late = judge_steps(steps, self._interval)
+        self.repeated += int(same.sum())
+        self.backward += numbers[backward].tolist()
+        self.gaps += numbers[late].tolist()
+        self.longest = max(self.longest, float(steps[late].max(initial=0.0)))
         if len(rows):
             self._last = float(seconds[rows[-1]])
         self._seen += len(seconds)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from axonad.config import check_int
 from axonad.data.holding import HOLD_LIMIT
+from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
 from axonad.stream.lane import Held, Lane
@@ -34,6 +35,8 @@ class FleetScorer:
         A fitted, causal detector for all vehicles. It is not modified.
     hold_limit
         Maximum number of consecutive rows in which a channel's last value replaces a missing one.
+    ignore_extra
+        Drop channels that the model does not know; by default they are refused.
 
     Examples
     --------
@@ -49,12 +52,16 @@ class FleetScorer:
     ('car 2',)
     """
 
-    def __init__(self, detector: Detector, *, hold_limit: int = HOLD_LIMIT) -> None:
+    def __init__(
+        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False
+    ) -> None:
         check_int("hold_limit", hold_limit, low=0)
         self._scorer = WindowScorer(detector)
         self.detector = detector
         self.hold_limit = hold_limit
-        self._reader = RowReader(detector.channel_names, detector.n_features_in_)
+        self._reader = RowReader(
+            detector.channel_names, detector.n_features_in_, ignore_extra=ignore_extra
+        )
         self._lanes: dict[Vehicle, Lane] = {}
 
     @property
@@ -73,11 +80,12 @@ class FleetScorer:
     def __contains__(self, vehicle: object) -> bool:
         return vehicle in self._lanes
 
-    def push(self, rows: Any) -> dict[Vehicle, StreamResult | None]:
+    def push(self, rows: Any, times: Any = None) -> dict[Vehicle, StreamResult | None]:
         """Append one row of some vehicles; return what ``StreamScorer.push`` would for each.
 
-        ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name. If
-        one of them cannot be read, none is appended. If rows are refused for missing values, all
+        ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name, and
+        ``times`` vehicles to the times of these rows; it may leave some out. If one of them cannot
+        be read, none is appended. If rows are refused for missing values, all
         others are scored before a :class:`~axonad.errors.StaleError` is raised: its ``refused``
         maps the refused vehicles to the reasons, and its ``results`` are those of the others.
         """
@@ -85,13 +93,17 @@ class FleetScorer:
             kind = type(rows).__name__
             raise InputError(f"push needs a mapping from vehicles to rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
+        seconds = _read_times(times, rows)
         results: dict[Vehicle, StreamResult | None] = {}
         held: dict[Vehicle, Held] = {}
         refused: dict[Vehicle, str] = {}
+        interval = self.detector.interval_
         for vehicle, array in arrays.items():
             lane = self._lanes.get(vehicle)
             if lane is None:
                 lane = self._lanes[vehicle] = self._scorer.new_lane()
+            if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
+                lane.reset()
             try:
                 names = lane.push(array, hold_limit=self.hold_limit)
             except StaleError as error:
@@ -108,9 +120,10 @@ class FleetScorer:
         return results
 
     def counts(self, vehicle: Vehicle) -> dict[str, int]:
-        """Return a vehicle's number of rows, scores, held values and refused rows."""
+        """Return a vehicle's number of rows, scores, held values, refused rows and gaps in time."""
         lane = self._lane(vehicle)
-        return {name: getattr(lane, name) for name in ("rows", "scored", "held", "refused")}
+        counts = {name: getattr(lane, name) for name in ("rows", "scored", "held", "refused")}
+        return counts | {"gaps": lane.clock.gaps, "repeated": lane.clock.repeated}
 
     def reset(self, vehicle: Vehicle) -> None:
         """Clear a vehicle's window and the values to hold, as after a gap; its counts stay."""
@@ -134,9 +147,9 @@ class FleetScorer:
         )  # fmt: skip
 
     @classmethod
-    def restore(cls, path: str | Path, detector: Detector) -> Self:
+    def restore(cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False) -> Self:
         """Return a fleet that continues where the saved one stopped, with the same scores."""
-        fleet = cls(detector)
+        fleet = cls(detector, ignore_extra=ignore_extra)
         with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
             fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:
@@ -145,6 +158,7 @@ class FleetScorer:
                     raise ValueError(f"vehicle {vehicle!r:.40} appears twice")
                 lane = fleet._lanes[vehicle] = fleet._scorer.new_lane()
                 lane.restore(state)
+                lane.clock.restore(state.get("time"))
         return fleet
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:
@@ -160,6 +174,24 @@ class FleetScorer:
             hint = suggest(str(vehicle), [name for name in self._lanes if isinstance(name, str)])
             raise UnknownNameError(f"no vehicle {vehicle!r} among {len(self)} in the fleet{hint}")
         return self._lanes[vehicle]
+
+
+def _read_times(times: Any, rows: Mapping[Vehicle, Any]) -> dict[Vehicle, float]:
+    """Return the times of rows in seconds, by vehicle."""
+    if times is None:
+        return {}
+    if not isinstance(times, Mapping):
+        kind = type(times).__name__
+        raise InputError(f"times must be a mapping from vehicles to times, got {kind}")
+    found = {}
+    for vehicle, time in times.items():
+        if vehicle not in rows:
+            raise InputError(f"times has vehicle {vehicle!r:.100}, which has no row")
+        try:
+            found[vehicle] = to_second(time)
+        except InputError as error:
+            raise InputError(f"vehicle {vehicle!r}: {error}") from None
+    return found
 
 
 def _check_vehicle(vehicle: object) -> None:

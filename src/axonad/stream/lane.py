@@ -3,7 +3,8 @@
 A value is missing if it is NaN, infinite or None, or if its name is not in the row;
 :mod:`axonad.data.holding` says what replaces it. A row that is refused raises
 :class:`~axonad.errors.StaleError` and clears the window, so that no window spans a gap. Held values
-and refused rows are counted.
+and refused rows are counted. Where time breaks (:mod:`axonad.data.clock`) the window is cleared
+too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from axonad.data.clock import Clock
 from axonad.data.frames import Names
 from axonad.data.holding import Holding
 from axonad.errors import StaleError
@@ -70,6 +72,7 @@ class Lane:
     def __init__(self, names: Names, *, channels: int, window: int) -> None:
         self.rows = self.scored = self.held = self.refused = 0
         self.window = RowBuffer(window, channels)
+        self.clock = Clock()
         self._names = names
         self._holding = Holding(channels, names)
 
@@ -122,6 +125,7 @@ class Lane:
         """Return what :meth:`restore` needs, as JSON values."""
         return {
             "counts": [self.rows, self.scored, self.held, self.refused],
+            "time": self.clock.state(),
             "silent": self._holding.silent.tolist(),
             "buffer": self.window.rows().tolist(),
         }

@@ -1,24 +1,50 @@
-"""Converts pushed rows to arrays in channel order, with NaN for missing values."""
+"""Converts pushed rows to arrays in channel order, with NaN for missing values.
+
+A row is a sequence of numbers in channel order, or a mapping from channel names. Booleans count as
+0 and 1. Bytes, text, sets, views of a dictionary, dates and complex numbers are never meant as a
+row and are refused. So are names that the model does not know, unless ``ignore_extra`` is set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sized, ValuesView
+from collections.abc import Set as AnySet
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.frames import Names, match_channels, to_matrix
-from axonad.errors import ChannelError, InputError, suggest
+from axonad.config import check_bool
+from axonad.data.frames import Names, check_extra, match_channels, to_matrix
+from axonad.errors import ChannelError, InputError
 
 Row = NDArray[np.float64]
 
+SHOWN = 80  # characters of a value in an error message
+NOT_ROWS = (str, bytes, bytearray, memoryview, AnySet, KeysView, ValuesView, ItemsView)
+NOT_NUMBERS = (
+    str, bytes, bytearray, memoryview, complex, np.complexfloating, np.datetime64, np.timedelta64,
+    np.void,
+)  # fmt: skip
+
 
 class RowReader:
-    """Reads rows given by position or by channel name."""
+    """Reads rows given by position or by channel name.
 
-    def __init__(self, names: Names, channels: int) -> None:
+    Parameters
+    ----------
+    names, channels
+        Names of the model's channels, None if it has no names, and their number.
+    ignore_extra
+        Whether names that the model does not know are dropped instead of refused.
+    """
+
+    def __init__(self, names: Names, channels: int, *, ignore_extra: bool = False) -> None:
+        check_bool("ignore_extra", ignore_extra)
+        self.ignore_extra = ignore_extra
         self._names, self._channels = names, channels
+        self._known = frozenset(names or ())
 
     def read(self, row: Any) -> Row:
         """Return one row as a new array."""
@@ -33,11 +59,17 @@ class RowReader:
 
     def read_many(self, rows: Any) -> Row:
         """Return many rows as a matrix (rows, channels)."""
-        if isinstance(rows, list | tuple):
+        if isinstance(rows, np.ndarray) and rows.dtype == object and rows.ndim == 2:
+            rows = list(rows)
+        if not hasattr(rows, "__array__"):
+            rows = _listed(rows)
             return np.array([self.read(row) for row in rows]).reshape(len(rows), self._channels)
-        if hasattr(rows, "__len__") and len(rows) == 0:
+        if np.ndim(rows) and len(rows) == 0:
             return np.empty((0, self._channels))
         matrix, names = to_matrix(rows)
+        if self.ignore_extra and names is not None and self._names is not None:
+            known = [i for i, name in enumerate(names) if name in self._known]
+            matrix, names = matrix[:, known], tuple(names[i] for i in known)
         matched = match_channels(matrix, names, expected=self._names, count=self._channels)
         return matched.astype(np.float64)
 
@@ -45,28 +77,68 @@ class RowReader:
         if hasattr(row, "to_dict"):  # a row of a pandas frame carries its channel names
             row = row.to_dict() if self._names is not None else row.to_numpy()
         if isinstance(row, Mapping):
-            values: Iterable[Any] = self._by_name(row)
-        else:
-            values = row.tolist() if isinstance(row, np.ndarray) else row
-        try:
-            return np.array([_number(value) for value in values], dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"a row must hold numbers, got {row!r:.200}") from None
+            return _numbers(self._by_name(row), row)
+        if isinstance(row, np.ndarray):
+            if row.dtype.kind not in "biufO":
+                raise InputError(f"a row must hold numbers, got an array of type {row.dtype}")
+            if row.ndim != 1:
+                return np.empty(row.shape)  # refused for its shape
+            return _numbers(row.tolist(), row)
+        if isinstance(row, NOT_ROWS) or not isinstance(row, Iterable):
+            raise InputError(f"a row must hold numbers, got {type(row).__name__} {shown(row)}")
+        values = row if isinstance(row, Sized) else islice(row, self._channels + 1)
+        return _numbers(values, row)
 
     def _by_name(self, row: Mapping[str, Any]) -> list[Any]:
         if self._names is None:
             raise ChannelError("the detector was fitted without channel names; push plain values")
-        for name in row:
-            if name not in self._names:
-                hint = suggest(str(name), self._names)
-                raise ChannelError(f"channel {name!r} not in model{hint}")
+        extra = [name for name in row if name not in self._known]
+        if extra and not self.ignore_extra:
+            check_extra([_short(name) for name in extra], self._names)
         return [row.get(name) for name in self._names]
 
 
-def _number(value: Any) -> Any:
-    """Return a value of a row, NaN if it is missing; raise TypeError for text."""
+def shown(value: Any) -> str:
+    """Return the beginning of a value's ``repr`` for a message."""
+    try:
+        return f"{value!r:.{SHOWN}}"
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a deep list
+        return f"a {type(value).__name__}"
+
+
+def _short(name: Any) -> Any:
+    """Return a name that fits into a message."""
+    return f"{name[:SHOWN]}..." if isinstance(name, str) and len(name) > SHOWN else name
+
+
+def _listed(rows: Any) -> list[Any]:
+    """Return an iterable of rows as a list."""
+    if isinstance(rows, (*NOT_ROWS, Mapping)) or not isinstance(rows, Iterable):
+        kind = type(rows).__name__
+        raise InputError(f"push_many needs a list of rows, an array or a frame, got {kind}")
+    return list(rows)
+
+
+def _numbers(values: Iterable[Any], row: Any) -> Row:
+    """Return the values of a row as an array; raise InputError if one is not a number."""
+    numbers = []
+    for value in values:
+        try:
+            numbers.append(_number(value))
+        except (TypeError, ValueError, OverflowError):
+            kind = type(value).__name__
+            raise InputError(
+                f"a row must hold numbers, got {kind} {shown(value)} in {shown(row)}"
+            ) from None
+    return np.array(numbers, dtype=np.float64)
+
+
+def _number(value: Any) -> float:
+    """Return a value of a row, NaN if it is missing; raise an error if it is not a number."""
+    if type(value) is float:
+        return value
     if value is None or type(value).__name__ == "NAType":
         return np.nan
-    if isinstance(value, str | bytes):
+    if isinstance(value, NOT_NUMBERS) or getattr(value, "ndim", 0) != 0:
         raise TypeError(value)
-    return value
+    return float(value)

@@ -1,19 +1,23 @@
 """Scores of one live stream, with any causal detector.
 
-The handling of missing values is described in :mod:`axonad.stream.lane`.
+The handling of missing values and of gaps in time is described in :mod:`axonad.stream.lane`.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from axonad.config import check_int
+from axonad.data.clock import read_times
 from axonad.data.holding import HOLD_LIMIT
+from axonad.data.timing import to_second
 from axonad.detector import Detector
-from axonad.errors import StaleError
+from axonad.errors import DivergedError, StaleError
 from axonad.stream.lane import Held
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
@@ -34,19 +38,26 @@ class StreamScorer:
         A fitted, causal detector. It is not modified, and many scorers may share it.
     hold_limit
         Maximum number of consecutive rows in which a channel's last value replaces a missing one.
+    ignore_extra
+        Drop channels that the model does not know; by default they are refused.
 
     See Also
     --------
     FleetScorer : many streams at once.
     """
 
-    def __init__(self, detector: Detector, *, hold_limit: int = HOLD_LIMIT) -> None:
+    def __init__(
+        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False
+    ) -> None:
         check_int("hold_limit", hold_limit, low=0)
         self._scorer = WindowScorer(detector)
         self.detector = detector
         self.hold_limit = hold_limit
-        self._reader = RowReader(detector.channel_names, detector.n_features_in_)
+        self._reader = RowReader(
+            detector.channel_names, detector.n_features_in_, ignore_extra=ignore_extra
+        )
         self._lane = self._scorer.new_lane()
+        self.attached: dict[str, Any] = {}  # JSON values of the caller, saved with the state
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,30 +84,79 @@ class StreamScorer:
         """Number of rows refused."""
         return self._lane.refused
 
-    def push(self, row: Any) -> StreamResult | None:
+    @property
+    def gaps(self) -> int:
+        """Number of steps in time that ran backwards or were too long; each cleared the window."""
+        return self._lane.clock.gaps
+
+    @property
+    def repeated(self) -> int:
+        """Number of rows with the same time as the row before."""
+        return self._lane.clock.repeated
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the window is full, so that the last row has a score."""
+        return self._lane.window.is_full
+
+    def push(self, row: Any, time: Any = None) -> StreamResult | None:
         """Append one row; return its score, or None until the window is full.
 
-        ``row`` is a sequence of values in channel order, or a mapping from channel names.
+        ``row`` is a sequence of values in channel order, or a mapping from channel names. ``time``
+        is a number of seconds, a datetime, a ``datetime64`` or ISO 8601 text. Where it runs
+        backwards, or a step is longer than ten sampling intervals of the training series, the
+        window is cleared first.
         """
-        held = self._lane.push(self._reader.read(row), hold_limit=self.hold_limit)
-        return self._scorer.score([self._lane], [held])[0] if self._lane.window.is_full else None
+        values = self._reader.read(row)
+        if time is not None:
+            second = to_second(time)
+            if self._lane.clock.advance(second, self.detector.interval_):
+                self._lane.reset()
+        held = self._lane.push(values, hold_limit=self.hold_limit)
+        if not self.is_full:
+            return None
+        try:
+            return self._scorer.score([self._lane], [held])[0]
+        except DivergedError:
+            self._lane.reset()  # or the value that cannot be scored would spoil a window of rows
+            raise
 
-    def push_many(self, rows: Any) -> list[StreamResult | None]:
+    def push_many(self, rows: Any, times: Any = None) -> list[StreamResult | None]:
         """Append many rows at once; return what :meth:`push` would return for each.
 
-        At the first refused row it raises :class:`~axonad.errors.StaleError`, whose ``results``
-        are those of the rows before and whose ``row`` is the index of the refused one.
+        ``times`` has one time for each row. At the first refused row it raises
+        :class:`~axonad.errors.StaleError`, whose ``results`` are those of the rows before and whose
+        ``row`` is the index of the refused one.
         """
         matrix = self._reader.read_many(rows)
+        clock, interval = self._lane.clock, self.detector.interval_
+        seconds = None if times is None else read_times(times, len(matrix))
+        breaks = [] if seconds is None else clock.find_breaks(seconds, interval)
         results: list[StreamResult | None] = []
-        for start in range(0, len(matrix), BLOCK):
-            block = matrix[start : start + BLOCK]
+        for start, stop in pairwise(sorted({*range(0, len(matrix), BLOCK), *breaks, len(matrix)})):
+            if start in breaks:
+                self._lane.reset()
+            block = matrix[start:stop]
             filled, names, stale = self._lane.fill_block(block, hold_limit=self.hold_limit)
-            results += self._score_block(filled, names, refused=stale is not None)
+            done = len(filled) + (stale is not None)
+            if seconds is not None:
+                clock.advance_many(seconds[start : start + done], interval)
+            try:
+                results += self._score_block(filled, names, refused=stale is not None)
+            except DivergedError:
+                self._lane.reset()
+                raise
             if stale is not None:
                 self._lane.reset()
                 raise StaleError(str(stale), results=results, row=len(results))
         return results
+
+    def blame(self) -> NDArray[np.float64] | None:
+        """Return how anomalous each channel is in the window of the last row.
+
+        None if the window is not full or the detector has no scores of channels.
+        """
+        return self._scorer.blame(self._lane) if self.is_full else None
 
     def reset(self) -> None:
         """Clear the window and the values to hold, as after a gap; the counts stay."""
@@ -104,18 +164,21 @@ class StreamScorer:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the stream's state to one JSON file; :meth:`restore` continues from it."""
+        state = self._lane.state() | {"attached": self.attached}
         write_state(
-            path, self._lane.state(), kind=KIND, detector=self.detector,
+            path, state, kind=KIND, detector=self.detector,
             hold_limit=self.hold_limit, overwrite=overwrite,
         )  # fmt: skip
 
     @classmethod
-    def restore(cls, path: str | Path, detector: Detector) -> Self:
+    def restore(cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False) -> Self:
         """Return a scorer that continues where the saved one stopped, with the same scores."""
-        scorer = cls(detector)
+        scorer = cls(detector, ignore_extra=ignore_extra)
         with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
             scorer.hold_limit = hold_limit
             scorer._lane.restore(document)
+            scorer._lane.clock.restore(document.get("time"))
+            scorer.attached = dict(document.get("attached", {}))
         return scorer
 
     def _score_block(

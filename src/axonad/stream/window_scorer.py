@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from axonad.detector import Detector
 from axonad.errors import ConfigError
@@ -68,6 +69,11 @@ class WindowScorer:
             alarm = score > self.detector.threshold_
             results.append(StreamResult(step, score, alarm, parts, names))
         return results
+
+    def blame(self, lane: Lane) -> NDArray[np.float64] | None:
+        """Return a value per channel for the lane's full window, None if there are none."""
+        found = self.detector.explain(lane.window.rows()).blame
+        return None if found is None else found[-1]
 
     def remove(self, lane: Lane) -> None:
         """Free the lane's slot for another lane."""

@@ -1,0 +1,125 @@
+"""The file of ``axonad stream --events``: one line per event, appended when it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from axonad.cli.event_files import event_record
+from axonad.cli.output_files import check_output
+from axonad.errors import FileError
+from axonad.stream.chunks import TimedEvent
+
+ENDINGS = (".csv", ".jsonl", ".json")
+COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
+STEPS = ("start", "end", "peak")
+HEADER = ",".join(COLUMNS)
+
+
+class EventLog:
+    """Appends events to a CSV file or to a file of JSON lines.
+
+    Parameters
+    ----------
+    path
+        File to write, ``.csv``, ``.jsonl`` or ``.json``.
+    force
+        Whether to replace an existing file.
+    resume
+        Whether to go on with an existing file: a line cut off by a crash is removed, and the event
+        of the last line is not written again.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False, resume: bool = False) -> None:
+        check_output(path, force=force or resume, endings=ENDINGS)
+        self.count = 0
+        self._path = path
+        self._is_csv = path.suffix.lower() == ".csv"
+        self._file: TextIO | None = None
+        self._whole = b""  # complete lines of an existing file
+        if resume and path.exists():
+            self._whole = self._read_lines()
+        self._last = self._last_steps()
+
+    def start(self) -> None:
+        """Create or mend the file, unless that is done."""
+        if self._file is not None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.truncate(len(self._whole))
+            self._file = self._path.open("a", encoding="utf-8", newline="")
+            if self._is_csv and not self._whole:
+                self._append(HEADER)
+        except OSError as error:
+            raise self._error(error) from None
+
+    def write(self, event: TimedEvent) -> None:
+        """Append an event; it is on disk when this returns, unless the machine fails."""
+        record = event_record(event)
+        self.count += 1
+        if tuple(record[name] for name in STEPS) == self._last:
+            return
+        self.start()
+        try:
+            self._append(_csv_line(record) if self._is_csv else json.dumps(record))
+        except OSError as error:
+            raise self._error(error) from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _append(self, line: str) -> None:
+        if self._file is not None:
+            self._file.write(line + "\n")
+            self._file.flush()
+
+    def _read_lines(self) -> bytes:
+        """Return the complete lines of the file; raise FileError if they are not ours."""
+        try:
+            content = self._path.read_bytes()
+        except OSError as error:
+            raise FileError(f"cannot read {self._path}: {error.strerror or error}") from None
+        first = HEADER.encode() + b"\n" if self._is_csv else b'{"from": '
+        if content[: len(first)] != first[: len(content)]:
+            raise FileError(
+                f"{self._path} holds no events of axonad stream; choose another name or pass "
+                "--force to replace it"
+            )
+        return content[: content.rfind(b"\n") + 1]
+
+    def _last_steps(self) -> tuple[int, ...] | None:
+        """Return start, end and peak of the last event in the file."""
+        lines = self._whole.decode("utf-8", errors="replace").splitlines()[int(self._is_csv) :]
+        if not lines:
+            return None
+        try:
+            if self._is_csv:
+                cells = dict(zip(COLUMNS, next(csv.reader(lines[-1:])), strict=True))
+            else:
+                cells = json.loads(lines[-1])
+            return tuple(int(cells[name]) for name in STEPS)
+        except (ValueError, TypeError, KeyError, csv.Error):
+            return None  # the file was edited
+
+    def _error(self, error: OSError) -> FileError:
+        return FileError(f"cannot write {self._path}: {error.strerror or error}")
+
+
+def _csv_line(record: dict[str, Any]) -> str:
+    text = io.StringIO()
+    cells = {**record, "channels": " ".join(record["channels"])}
+    csv.writer(text, lineterminator="").writerow(cells[name] for name in COLUMNS)
+    return text.getvalue()

@@ -1,0 +1,169 @@
+"""What ``axonad stream`` answers to each row, and what it counts.
+
+Every row is one step. A row that cannot be read counts as a row of missing values, so that no
+window spans an unnoticed gap: the answer has an ``error``, and a score if the last values could be
+held in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from axonad.cli.event_log import EventLog
+from axonad.cli.stream_lines import Row
+from axonad.errors import DivergedError, InputError, StaleError
+from axonad.stream import StreamResult, StreamScorer
+from axonad.stream.chunks import TimedEvent
+from axonad.stream.live_events import Blame, LiveEvents, rank_channels
+
+Answer = dict[str, Any]
+
+
+class Answers:
+    """Scores the rows of one run of the command.
+
+    Parameters
+    ----------
+    scorer
+        The stream; it may have been restored from a state.
+    log
+        File for the events, if they are wanted.
+    """
+
+    def __init__(self, scorer: StreamScorer, log: EventLog | None = None) -> None:
+        self.unreadable = self.usable = self.unread_times = 0
+        self.first_error = ""
+        self._scorer, self._log = scorer, log
+        self._events = LiveEvents(scorer.detector.channel_names, gap=scorer.detector.history // 4)
+        self._before = self._totals()
+        if log is not None:
+            self._events.restore(scorer.attached.get("event"))
+
+    def answer(self, row: Row) -> Answer | None:
+        """Return the JSON object to write for a row, None while the first window fills."""
+        scorer, gaps = self._scorer, self._scorer.gaps
+        if self._log is not None:
+            self._log.start()
+        result: StreamResult | None = None
+        reason = ""
+        self.unread_times += row.time is not None and row.second is None
+        try:
+            result, reason = self._push(row)
+        except (StaleError, DivergedError) as error:
+            reason = str(error)
+        blame = self._blame_once()
+        if self._log is not None:
+            time = row.time if row.has_time else scorer.rows - 1
+            self._follow(result, blame, time, cleared=scorer.gaps > gaps)
+        if reason and not self.first_error:
+            self.first_error = reason
+        if result is None and not reason:
+            return None
+        answer: Answer = {"step": scorer.rows - 1}
+        if row.has_time:
+            answer["time"] = row.time
+        if result is not None:
+            answer |= _scores(result)
+            if result.alarm and (found := blame()) is not None:
+                answer["channels"] = list(rank_channels(found, scorer.detector.channel_names))
+        return answer | ({"error": reason} if reason else {})
+
+    def finish(self, *, goes_on: bool) -> None:
+        """End the stream; the open event is written, unless the stream ``goes_on`` later."""
+        if self._log is not None:
+            self._log.start()
+        if not goes_on:
+            self._write(self._events.finish())
+
+    def attach(self) -> None:
+        """Attach what is saved with the state: the event that has not ended."""
+        self._scorer.attached = {} if self._log is None else {"event": self._events.state()}
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of this run."""
+        return self._totals()["rows"] - self._before["rows"]
+
+    @property
+    def scored(self) -> int:
+        """Number of scores of this run."""
+        return self._totals()["scored"] - self._before["scored"]
+
+    @property
+    def events(self) -> int:
+        """Number of events of this run that have ended."""
+        return 0 if self._log is None else self._log.count
+
+    def summary(self) -> str:
+        """Return the counts of this run."""
+        now = {name: count - self._before[name] for name, count in self._totals().items()}
+        words = [
+            f"{now['rows']} row{'s' if now['rows'] != 1 else ''}", f"{now['scored']} scored",
+            f"{now['held']} value{'s' if now['held'] != 1 else ''} held",
+            f"{now['refused']} refused", f"{self.unreadable} unreadable",
+        ]  # fmt: skip
+        for count, one, many in (
+            (now["gaps"], "gap in time", "gaps in time"),
+            (now["repeated"], "repeated time", "repeated times"),
+            (self.unread_times, "unreadable time", "unreadable times"),
+        ):
+            words += [f"{count} {one if count == 1 else many}"] if count else []
+        if self._log is not None:
+            words.append(f"{self.events} event{'s' if self.events != 1 else ''}")
+            words += ["1 still open"] if self._events.is_open else []
+        return ", ".join(words)
+
+    def _push(self, row: Row) -> tuple[StreamResult | None, str]:
+        """Return the result of a row, and why it could not be read, if it could not."""
+        try:
+            if isinstance(row.values, InputError):
+                raise row.values
+            result = self._scorer.push(row.values, row.second)
+        except StaleError:
+            raise
+        except InputError as error:
+            self.unreadable += 1
+            return self._push_missing(row, str(error))
+        self.usable += 1
+        return result, ""
+
+    def _push_missing(self, row: Row, reason: str) -> tuple[StreamResult | None, str]:
+        try:
+            missing = [None] * self._scorer.detector.n_features_in_
+            return self._scorer.push(missing, row.second), reason
+        except StaleError as error:
+            raise StaleError(f"{reason}; {error}") from None
+
+    def _follow(self, result: StreamResult | None, blame: Any, time: Any, *, cleared: bool) -> None:
+        """Write the events that end with this row."""
+        if result is None or cleared:
+            self._write(self._events.finish())
+        if result is not None:
+            self._write(self._events.add(result, blame, time))
+
+    def _write(self, found: TimedEvent | None) -> None:
+        if found is not None and self._log is not None:
+            self._log.write(found)
+
+    def _blame_once(self) -> Any:
+        """Return a function for the blame of the last row that computes it at most once."""
+        known: list[Blame] = []
+
+        def blame() -> Blame:
+            if not known:
+                known.append(self._scorer.blame())
+            return known[0]
+
+        return blame
+
+    def _totals(self) -> dict[str, int]:
+        names = ("rows", "scored", "held", "refused", "gaps", "repeated")
+        return {name: getattr(self._scorer, name) for name in names}
+
+
+def _scores(result: StreamResult) -> Answer:
+    answer: Answer = {"score": result.score, "alarm": result.alarm}
+    for name, value in result.components.items():
+        answer[name] = value if math.isfinite(value) else None
+    return answer | ({"held": list(result.held)} if result.held else {})
