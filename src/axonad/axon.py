@@ -26,6 +26,7 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.blame import fit_channel_scale, withhold
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
 from axonad.torch_runtime.device import resolve_device
@@ -148,7 +149,7 @@ class AxonAD(Detector):
         found = self.window_terms(X if self.is_causal else X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
-        self._channel_scale = RobustScale.fit(found.channels[:inside])
+        self._channel_scale = fit_channel_scale(found.channels[:inside], self._scaler)
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
@@ -217,8 +218,8 @@ class AxonAD(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self.window_terms(X, channels=blame)
         terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
-        channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
-        return combine(terms), terms, channels
+        channels = withhold(self._channel_scale.apply(found.channels), X, self._scaler)
+        return combine(terms), terms, self._aligned(channels) if blame else None
 
     @torch.inference_mode(mode=False)  # the mode is thread-local, and passes run on several threads
     def window_terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
@@ -272,12 +273,11 @@ class AxonAD(Detector):
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
         self._scaler = Scaler(self.scaling, arrays["scaler.center"], arrays["scaler.unit"])
-        scales = {
+        self.scales_ = {
             name: RobustScale(arrays[f"{name}.median"], arrays[f"{name}.spread"])
             for name in (*self._term_table(), "channels")
         }
-        self._channel_scale = scales.pop("channels")
-        self.scales_ = scales
+        self._channel_scale = self.scales_.pop("channels")
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -16,7 +16,9 @@ class Explanation:
     """Scores of a series, what they are composed of, and the alarms and events they give.
 
     ``components`` are the parts of the score by name, one value per step each; ``blame``
-    (time, channels) is the score of each channel, None if the detector has no channel scores.
+    (time, channels) is the score of each channel, None if the detector has no channel scores. It is
+    -inf where a channel that never moved in training did not move either: see
+    :mod:`axonad.score.blame`.
     """
 
     scores: NDArray[np.float64]

@@ -37,6 +37,7 @@ from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.blame import fit_channel_scale, withhold
 from axonad.score.standardise import RobustScale
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
@@ -163,7 +164,7 @@ class NeuralDetector(Detector):
     @learning()
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
-        self._scaler = self._fit_scaler(self._preprocess(X), names)
+        self._scaler = fit_scaler(self._preprocess(X), self.scaling, names)
         cut = count_training_rows(len(X), validation=self.validation, window=self.history)
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
@@ -184,13 +185,8 @@ class NeuralDetector(Detector):
             self._net = net.eval().requires_grad_(False)
             self._calibrate(self._net, series)
         scores, channels = self._score_windows(X, blame=True)
-        self._channel_scale = RobustScale.fit(channels)
+        self._channel_scale = fit_channel_scale(channels, self._scaler)
         return self._aligned(scores)
-
-    def _fit_scaler(self, X: Matrix, names: Names) -> Scaler:
-        if self.scaling == "raw":
-            return Scaler("train", np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        return fit_scaler(X, self.scaling, names)
 
     def _tensor(self, X: Matrix, device: torch.device) -> Tensor:
         return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
@@ -218,8 +214,8 @@ class NeuralDetector(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         scores, channels = self._score_windows(X, blame=blame)
         aligned = self._aligned(scores)
-        blamed = self._aligned(self._channel_scale.apply(channels)) if blame else None
-        return aligned, {"score": aligned}, blamed
+        blamed = withhold(self._channel_scale.apply(channels), self._preprocess(X), self._scaler)
+        return aligned, {"score": aligned}, self._aligned(blamed) if blame else None
 
     @torch.no_grad()
     def _score_windows(

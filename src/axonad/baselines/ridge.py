@@ -18,10 +18,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import fit_scaler
+from axonad.data.scaling import STILL_NOISE, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
+from axonad.score.blame import withhold
 from axonad.score.standardise import RobustScale
 
 NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard deviations
@@ -59,16 +60,15 @@ class CrossChannelRidge(Detector):
         return self.smooth
 
     def _fit(self, X: Matrix, names: Names) -> Values:
-        scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
-        self._center, self._unit = scaler.center, scaler.unit
-        z = (X - self._center) / self._unit
+        self._scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
+        z = (X - self._scaler.center) / self._scaler.unit
         channels = X.shape[1]
         inverse = np.linalg.inv(z.T @ z / len(z) + self.penalty * np.eye(channels))
         self._map = inverse / np.diag(inverse)
         residuals = z @ self._map
         scale = RobustScale.fit(residuals)
         self._middle = scale.median
-        floor = FLOOR * residuals.std(axis=0)
+        floor = np.maximum(FLOOR * residuals.std(axis=0), STILL_NOISE * self._scaler.still)
         self._spread = np.maximum(scale.spread / NORMAL_IQR, floor) + TINY
         return self._aligned(self._deviations(residuals).max(axis=1))
 
@@ -81,13 +81,15 @@ class CrossChannelRidge(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         channels = self._channels(X)
         scores = self._aligned(channels.max(axis=1))
-        return scores, {"score": scores}, self._aligned(channels) if blame else None
+        if not blame:
+            return scores, {"score": scores}, None
+        return scores, {"score": scores}, self._aligned(withhold(channels, X, self._scaler))
 
     def _aligned(self, values: Values) -> Values:
         return spread(values, window=self.smooth, align=self.align)
 
     def _channels(self, X: Matrix) -> Values:
-        return self._deviations(((X - self._center) / self._unit) @ self._map)
+        return self._deviations(((X - self._scaler.center) / self._scaler.unit) @ self._map)
 
     def _deviations(self, residuals: Values) -> Values:
         """Return each channel's deviation, as a root mean square over the last ``smooth`` rows."""
@@ -99,12 +101,12 @@ class CrossChannelRidge(Detector):
         return np.asarray(np.sqrt(np.concatenate(mean)))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        names = ("center", "unit", "map", "middle", "spread")
-        return {}, {name: getattr(self, f"_{name}") for name in names}
+        arrays = {"center": self._scaler.center, "unit": self._scaler.unit}
+        return {}, arrays | {"map": self._map, "middle": self._middle, "spread": self._spread}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
-        self._center, self._unit, self._map = arrays["center"], arrays["unit"], arrays["map"]
-        self._middle, self._spread = arrays["middle"], arrays["spread"]
+        self._scaler = Scaler("soft", arrays["center"], arrays["unit"])
+        self._map, self._middle, self._spread = arrays["map"], arrays["middle"], arrays["spread"]
 
     def _check_params(self) -> None:
         super()._check_params()
