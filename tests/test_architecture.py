@@ -18,7 +18,8 @@ SRC = Path(axonad.__file__).parent
 # Called on the way, without changing a number: named as left out on the page.
 SUPPORT = {
     "atomic.py", "config.py", "errors.py", "modelfile.py", "parameters.py", "progress.py",
-    "registry.py", "explanation.py", "live_windows.py", "model/config.py",
+    "registry.py", "explanation.py", "fit_report.py", "live_windows.py", "model/config.py",
+    "saving.py", "score/blame.py",
     "cli/main.py", "cli/options.py", "cli/output_files.py", "cli/terminal.py", "cli/score_table.py",
     "data/readers/__init__.py", "data/readers/columns.py", "stream/chunks.py",
     "fast/cpu/buffers.py", "fast/cpu/folding.py", "fast/cpu/predictor.py", "model/embedding.py",

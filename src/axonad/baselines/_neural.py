@@ -165,7 +165,7 @@ class NeuralDetector(Detector):
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
         self._scaler = fit_scaler(self._preprocess(X), self.scaling, names)
-        cut = count_training_rows(len(X), validation=self.validation, window=self.history)
+        cut = self.count_training_rows(len(X))
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
         windows = min(self.epoch_windows or cut, count_windows(cut, self.history))
@@ -187,6 +187,10 @@ class NeuralDetector(Detector):
         scores, channels = self._score_windows(X, blame=True)
         self._channel_scale = fit_channel_scale(channels, self._scaler)
         return self._aligned(scores)
+
+    def count_training_rows(self, rows: int) -> int:
+        """Return how many of ``rows`` rows are for training; the rest is for validation."""
+        return count_training_rows(rows, validation=self.validation, window=self.history)
 
     def _tensor(self, X: Matrix, device: torch.device) -> Tensor:
         return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
