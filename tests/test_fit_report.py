@@ -32,7 +32,7 @@ def test_a_report_is_a_few_plain_lines():
 
 
 def test_many_epochs_are_one_short_line():
-    errors = tuple(1 / epoch for epoch in range(1, 41)) + (0.5,)
+    errors = (*(1 / epoch for epoch in range(1, 41)), 0.5)
     report = replace(PLAIN, training_errors=errors, validation_errors=())
     line = "training error by epoch: 1 first, 0.025 best (epoch 40), 0.5 last (41 epochs)"
     assert line in str(report).splitlines()
