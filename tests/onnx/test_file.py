@@ -70,7 +70,7 @@ def test_channels_that_never_moved_and_extremes(tmp_path):
     train, X = waves(300), strange(150, 3)
     train[:, 1] = X[:, 1] = 7
     detector = AxonAD(**SMALL).fit(train)
-    X[60, 1], X[80, 0], X[100, 2] = 8, 1e30, -1e120
+    X[60, 1], X[80, 0], X[100, 2], X[120, 1] = 8, 1e30, -1e120, -1e100
     assert_same_scores(detector, X, tmp_path / "model.onnx")
     assert np.isneginf(detector.explain(X[:50]).blame[:, 1]).all()
     detector = AxonAD(**SMALL, scaling="train").fit(train)

@@ -4,8 +4,7 @@ Lowry, Woodall, Champ and Rigdon, "A multivariate exponentially weighted moving 
 chart", Technometrics 1992: Hotelling's T² of an EWMA. Where we differ: the average is cut off after
 ``history`` rows, where its weights fall below a thousandth, so that a score depends on a fixed
 number of rows; the covariance is that of the smoothed training rows, which accounts for their
-autocorrelation, plus a small ridge on its diagonal; a channel that was still in training gets the
-variance of a trifle (:mod:`axonad.data.scaling`), so that only a real movement counts.
+autocorrelation, plus a small ridge on its diagonal.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from axonad.baselines._windowed import Values
 from axonad.config import check_float
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import STILL_NOISE, Scaler, fit_scaler
+from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
@@ -60,7 +59,6 @@ class ControlChart(Detector):
         centered = smooth - self._mean
         covariance = centered.T @ centered / len(smooth)
         floor = max(self.ridge * float(np.trace(covariance)) / len(covariance), 1e-12)
-        covariance += np.diag(STILL_NOISE**2 * self._scaler.still)
         self._precision = np.linalg.inv(covariance + floor * np.eye(len(covariance)))
         self._unit = np.sqrt(np.diag(covariance) + floor)
 

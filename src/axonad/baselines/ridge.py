@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import STILL_NOISE, Scaler, fit_scaler
+from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector, Parts
 from axonad.modelfile import Arrays
@@ -29,6 +29,7 @@ NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard 
 FLOOR = 0.1  # a residual's unit is at least this share of its standard deviation
 BLOCK = 8_192  # rows averaged at a time
 TINY = 1e-6  # added to a residual's unit, in units of the channel: it may be zero in training
+STILL = 0.3  # smallest unit of a still channel's residual: three times a trifle, see data.scaling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,7 +69,7 @@ class CrossChannelRidge(Detector):
         residuals = z @ self._map
         scale = RobustScale.fit(residuals)
         self._middle = scale.median
-        floor = np.maximum(FLOOR * residuals.std(axis=0), STILL_NOISE * self._scaler.still)
+        floor = np.maximum(FLOOR * residuals.std(axis=0), STILL * self._scaler.still)
         self._spread = np.maximum(scale.spread / NORMAL_IQR, floor) + TINY
         return self._aligned(self._deviations(residuals).max(axis=1))
 

@@ -14,11 +14,14 @@ again. Call this its spread. A scaled value z then becomes 3·asinh(z / 3), whic
 about 3 and logarithmic beyond, so that extremes stay visible without dominating all other channels.
 Both numbers were chosen on the tuning series of TSB-AD.
 
-A channel without movement has no spread of its own. One that was constant or nearly constant is
-*still*; its unit is a thousandth of its magnitude, or of 1 if that is larger. This lies between a
-trifle and a movement: a change by a ten-thousandth (the last digit of a logger, rounding, a slight
-drift) is a tenth of a unit and drowns in the noise of the others, a percent is ten units, and a
-flag that goes from 0 to 1 is a thousand.
+A channel that was constant or nearly constant in training is *still*: it has no spread to measure a
+movement by. Its unit is a thousandth of its magnitude, or of 1 if that is larger, and z·|z| takes
+the place of z. The square tells a trifle from a movement better than any unit could. A change by a
+ten-thousandth (the last digit of a logger, rounding, a slight drift) becomes 0.01 and drowns in the
+noise of the other channels, a percent becomes 100, and a flag that goes from 0 to 1 a million,
+which asinh turns into 40. With z alone, a unit that mutes trifles would also mute flags: on the
+tuning series, flags that never switched in training are the clearest sign of some anomalies, and
+they must stand out from channels that merely leave a narrow range (011_MSL).
 
 Nearly constant means that the spread is below 1e-5 of the magnitude and below 1e-5 in the channel's
 own unit: only then would a change by a ten-thousandth be more than ten times the spread. Both
@@ -32,6 +35,7 @@ to learn: a nearly constant channel is then divided by its spread, and only a co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,9 +49,9 @@ FLOOR = 0.1  # smallest spread of a channel, as a share of its range
 STILL = 1e-3  # unit of a still channel, as a share of max(1, its magnitude)
 NEARLY = 1e-5  # largest spread of a nearly constant channel, as a share of min(1, its magnitude)
 ZERO = 1e-7  # a channel is nearly constant if no value of it is larger
-STILL_NOISE = 0.3  # deviation to allow a still channel, in its units: three trifles
 ROUNDING = 1e-12  # smaller changes, as a share of the magnitude, are floating-point rounding
 KNEE = 3.0  # scaled value up to which the soft rule is about linear
+SQUARABLE = 1e75  # largest |z| of a still channel, whose square must not overflow
 LIMIT = 1e15  # largest scaled value; its square does not overflow float32
 BLOCK = 65_536  # rows per block, to avoid a float64 copy of a long series
 
@@ -73,11 +77,14 @@ class Scaler:
             with np.errstate(over="ignore"):
                 z = (X[start : start + BLOCK] - center) / unit
             if self.rule == "soft":
+                if self.still.any():
+                    near = np.clip(z, -SQUARABLE, SQUARABLE)
+                    z = np.where(self.still, near * np.abs(near), z)
                 z = KNEE * np.arcsinh(z / KNEE)
             out[start : start + BLOCK] = np.clip(z, -LIMIT, LIMIT, out=z)
         return out
 
-    @property
+    @cached_property
     def still(self) -> NDArray[np.bool_]:
         """Whether each channel was constant in training or, by the soft statistics, nearly so."""
         exact = self.rule in ("train", "array")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import __version__, atomic
-from axonad.data.scaling import KNEE, LIMIT, Scaler
+from axonad.data.scaling import KNEE, LIMIT, SQUARABLE, Scaler
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
@@ -109,7 +109,7 @@ def build_onnx(
 def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
     """Add everything from the raw window to the outputs."""
     weights = {k.removeprefix("net."): v for k, v in arrays.items() if k.startswith("net.")}
-    x = _scale(g, arrays, soft=scaling == "soft")
+    x = _scale(g, _scaler(arrays, scaling))
     found = NetGraph(g, weights, config).forward(x)
     error = g.add("Sub", found.reconstruction, x)
     error = g.add("Mul", error, error)
@@ -120,11 +120,18 @@ def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
     _blame(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, scaling)
 
 
-def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
-    """Add the scaler in float64: centre, unit, and with ``soft`` 3·asinh(z / 3)."""
-    z = g.add("Sub", "window", arrays["scaler.center"])
-    z = g.add("Div", z, arrays["scaler.unit"])
-    if soft:  # asinh written out: runtimes implement it for float32 only
+def _scaler(arrays: Arrays, scaling: str) -> Scaler:
+    return Scaler(scaling, arrays["scaler.center"], arrays["scaler.unit"])
+
+
+def _scale(g: Graph, scaler: Scaler) -> str:
+    """Add the scaler in float64: centre, unit, and with the soft rule 3·asinh(z / 3)."""
+    z = g.add("Sub", "window", scaler.center)
+    z = g.add("Div", z, scaler.unit)
+    if scaler.rule == "soft" and scaler.still.any():  # z·|z| in still channels
+        near = g.add("Clip", z, _double(-SQUARABLE), _double(SQUARABLE))
+        z = g.add("Where", scaler.still, g.add("Mul", near, g.add("Abs", near)), z)
+    if scaler.rule == "soft":  # asinh written out: runtimes implement it for float32 only
         z = g.add("Clip", g.add("Div", z, _double(KNEE)), _double(-FAR), _double(FAR))
         root = g.add("Sqrt", g.add("Add", g.add("Mul", z, z), _double(1)))
         size = g.add("Log", g.add("Add", g.add("Abs", z), root))
@@ -142,7 +149,7 @@ def _standardise(g: Graph, values: str, arrays: Arrays, term: str, *, name: str)
 
 def _blame(g: Graph, errors: str, arrays: Arrays, scaling: str) -> None:
     """Add the output ``channels``; see :mod:`axonad.score.blame`."""
-    scaler = Scaler(scaling, arrays["scaler.center"], arrays["scaler.unit"])
+    scaler = _scaler(arrays, scaling)
     if not scaler.still.any():
         _standardise(g, errors, arrays, "channels", name="channels")
         return

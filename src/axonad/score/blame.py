@@ -24,7 +24,7 @@ from axonad.data.scaling import Scaler
 from axonad.score.standardise import RobustScale
 
 FLOOR = 0.1  # smallest spread of a channel's errors, as a share of the median over channels
-MOVED = 0.1  # distance from its constant at which a still channel moved, in units of the scaler
+MOVED = 0.5  # distance from its constant at which a still channel moved, in units of the scaler
 
 
 def fit_channel_scale(errors: NDArray[np.floating], scaler: Scaler) -> RobustScale:
