@@ -6,6 +6,7 @@ import pytest
 from axonad import make_detector
 from axonad.baselines.pca import PCA
 from axonad.testing import CHECKS, CheckError, example, run_checks
+from axonad.threshold import Event
 
 
 def make(**changes):
@@ -43,6 +44,11 @@ def test_a_sound_detector_passes_all_checks():
             "predict differs",
         ),
         ("bad_input_is_refused", {"fit": lambda self, X, y=None: self}, "fit accepted unusable"),
+        (
+            "constant_channel_is_fine",
+            {"events": lambda self, X, top: [Event(0, 1, 0, 1.0, channels=("1",))]},
+            "never moved was blamed",
+        ),
         ("unfitted_is_refused", broken_scores(abs) | {"predict": lambda self, X: X}, "unfitted"),
     ],
 )

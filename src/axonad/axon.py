@@ -26,6 +26,7 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.blame import fit_channel_scale, withhold
 from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale, combine
 from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
@@ -131,9 +132,8 @@ class AxonAD(Detector):
     @property
     def why_not_causal(self) -> str:
         """Why a score depends on rows after its window; empty unless ``scaling="array"``."""
-        if self.scaling == "array":
-            return "its scaling needs the whole series; fit it with scaling='soft'"
-        return ""
+        why = "its scaling needs the whole series; fit it with scaling='soft'"
+        return why if self.scaling == "array" else ""
 
     # -- fitting -----------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class AxonAD(Detector):
         found = self.window_terms(X if self.is_causal else X[:train_rows], channels=True)
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
-        self._channel_scale = RobustScale.fit(found.channels[:inside])
+        self._channel_scale = fit_channel_scale(found.channels[:inside], self._scaler)
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
@@ -219,8 +219,8 @@ class AxonAD(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self.window_terms(X, channels=blame)
         terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
-        channels = self._aligned(self._channel_scale.apply(found.channels)) if blame else None
-        return combine(terms), terms, channels
+        channels = withhold(self._channel_scale.apply(found.channels), X, self._scaler)
+        return combine(terms), terms, self._aligned(channels) if blame else None
 
     @torch.inference_mode(mode=False)  # the mode is thread-local, and passes run on several threads
     def window_terms(self, X: Matrix, *, channels: bool = False) -> WindowTerms:
@@ -275,10 +275,9 @@ class AxonAD(Detector):
         self.net_ = restore_net(lambda: self.make_net(self.n_features_in_), arrays)
         channels = self.n_features_in_
         self._scaler = restore_scaler(self.scaling, arrays, channels=channels)
-        lengths = dict.fromkeys(self._term_table(), 1) | {"channels": channels}
-        scales = {name: restore_scale(arrays, name, size) for name, size in lengths.items()}
-        self._channel_scale = scales.pop("channels")
-        self.scales_ = scales
+        sizes = dict.fromkeys(self._term_table(), 1) | {"channels": channels}
+        self.scales_ = {name: restore_scale(arrays, name, size) for name, size in sizes.items()}
+        self._channel_scale = self.scales_.pop("channels")
 
     def _check_params(self) -> None:
         super()._check_params()

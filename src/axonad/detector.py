@@ -25,6 +25,7 @@ from axonad.config import check_choice, check_float, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
+from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
 from axonad.stretches import (
@@ -93,6 +94,7 @@ class Detector(Saving, ABC):
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
+            self.fit_report_ = report_fit(self, X, names)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -16,9 +16,10 @@ class Explanation:
     """Scores of a series, what they are composed of, and the alarms and events they give.
 
     ``components`` are the parts of the score by name, one value per step each; ``blame``
-    (time, channels) is the score of each channel, None if the detector has no channel scores.
-    ``cuts`` are the steps at which a gap in time or in the usable rows begins or ends; no event
-    spans one. A step without a score has NaN.
+    (time, channels) is the score of each channel, None if the detector has no channel scores. It is
+    -inf where a channel that never moved in training did not move either: see
+    :mod:`axonad.score.blame`. ``cuts`` are the steps at which a gap in time or in the usable rows
+    begins or ends; no event spans one. A step without a score has NaN.
     """
 
     scores: NDArray[np.float64]

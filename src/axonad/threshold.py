@@ -73,7 +73,7 @@ def find_events(
     No event includes steps on both sides of a cut, a step that begins something new.
 
     ``blame`` (time, channels) is the score of each channel. With it an event lists the ``names``
-    (or numbers) of its ``top`` channels, highest first.
+    (or numbers) of its ``top`` channels, highest first; those with the blame -inf are left out.
 
     >>> [(e.start, e.end) for e in find_events(np.array([0, 1, 1, 0, 1]), np.arange(5.0))]
     [(1, 3), (4, 5)]
@@ -92,10 +92,23 @@ def find_events(
         peak = start + int(np.argmax(scores[start:end]))
         channels: tuple[str, ...] = ()
         if blame is not None:
-            order = np.argsort(-blame[start:end].max(axis=0), kind="stable")[:top]
-            channels = tuple(names[i] if names is not None else str(i) for i in order.tolist())
+            channels = rank_channels(blame[start:end].max(axis=0), names, top=top)
         events.append(Event(start, end, peak, float(scores[peak]), channels))
     return events
+
+
+def rank_channels(
+    blame: NDArray[np.float64], names: Sequence[str] | None, *, top: int
+) -> tuple[str, ...]:
+    """Return the names (or numbers) of the ``top`` channels to blame, highest first.
+
+    A channel with the blame -inf is never among them.
+
+    >>> rank_channels(np.array([1.0, -np.inf, 2.0]), None, top=3)
+    ('2', '0')
+    """
+    order = [i for i in np.argsort(-blame, kind="stable").tolist() if blame[i] > -np.inf]
+    return tuple(names[i] if names is not None else str(i) for i in order[:top])
 
 
 def quantile(scores: Scores, rate: float) -> float:

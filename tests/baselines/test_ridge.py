@@ -30,7 +30,7 @@ def test_ridge_finds_broken_coordination_that_stays_in_range():
 def test_ridge_residuals_are_those_of_separate_regressions():
     X = waves(300, channels=4)
     detector = make_detector("CrossChannelRidge", penalty=0.05).fit(X)
-    z = (X - detector._center) / detector._unit
+    z = (X - detector._scaler.center) / detector._scaler.unit
     left = z @ detector._map
     for j in range(4):
         others = np.delete(z, j, axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import axonad
@@ -41,3 +42,25 @@ def test_config_file_and_words_agree(run, tmp_path):
 )  # fmt: skip
 def test_mistakes_get_one_red_line(run, tmp_path, words, message):
     assert_refused(run, tmp_path, ["fit", *words], message)
+
+
+def test_the_report_is_printed(run, tmp_path):
+    data = frame(100).with_columns(stuck=pl.lit(2.0))
+    data.write_csv(tmp_path / "t.csv")
+    sizes = ("window=8", "tail=2", "epochs=2", "d_model=8", "heads=1", "dilations=1,2")
+    code, out, _ = run("fit", "t.csv", "-o", "m", *(word for s in sizes for word in ("--set", s)))
+    assert code == 0
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines[1].startswith("on t.csv: 100 rows, 4 channels,")
+    for start in ("threshold ", "held out, the last 20 rows: ", "validation error by epoch: "):
+        assert any(line.startswith(start) for line in lines), start
+    assert "warning: a channel is constant in the training data: stuck" in lines
+    assert lines[-1] == "saved to m"
+
+
+def test_constants_are_refused_in_one_line(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 50)
+    code, _, err = run("fit", "t.csv", "-o", "m", "--detector", "ControlChart")
+    assert code == 2
+    assert "nothing to learn from the training data: all 2 channels are constant" in err
+    assert not (tmp_path / "m").exists()

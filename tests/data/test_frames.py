@@ -128,4 +128,16 @@ def test_numbers_without_squares_are_not_learned_from(size, said):
     with pytest.raises(InputError, match=rf"channel 'b' holds values up to {re.escape(said)} to"):
         check_sound(np.array([[0.0, size], [0.0, -size]]), ("a", "b"))
     check_sound(np.array([[0.0, 1e-200], [1.0, 0.0]]), None)
-    check_sound(np.zeros((3, 2)), None)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (np.zeros((3, 2)), "all 2 channels are constant in its 3 rows"),
+        (np.full((9, 1), 0.1, dtype=np.float32), "the only channel is constant in its 9 rows"),
+        (np.array([[1.0, 2.0]]), "all 2 channels are constant in its 1 rows"),
+    ],
+)
+def test_constants_are_not_learned_from(values, said):
+    with pytest.raises(InputError, match=f"nothing to learn from the training data: {said}; fit"):
+        check_sound(values, None)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from axonad.data import scaling
-from axonad.data.scaling import SCALINGS, fit_scaler
+from axonad.data.scaling import SCALINGS, find_movement, fit_scaler
 from axonad.errors import InputError
 
 rng = np.random.default_rng(0)
@@ -66,12 +66,63 @@ def test_soft_rule_for_a_channel_that_hardly_moved():
     assert fit_scaler(X, "soft").unit[0] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("level", [0.0, 0.1, 90.0, -1e7])
-def test_soft_rule_for_a_constant_channel(level):
-    scaler = fit_scaler(np.full((50, 1), level), "soft")
-    assert scaler.apply(np.full((5, 1), level)).tolist() == [[0.0]] * 5
-    moved = scaler.apply(np.full((1, 1), level + 1.0))[0, 0]
-    assert 1e-2 < moved < 50, "loud, but bounded"
+@pytest.mark.parametrize(
+    ("level", "noise"),
+    [(0.0, 0), (0.1, 0), (90.0, 0), (-1e7, 0), (0.0, 1e-9), (0.1, 1e-7), (1.0, 1e-6), (90.0, 1e-6)],
+)
+def test_soft_rule_for_a_constant_or_nearly_constant_channel(level, noise):
+    X = rng.normal(size=(500, 2))
+    X[:, 1] = level + noise * rng.normal(size=500)
+    scaler = fit_scaler(X, "soft")
+    assert scaler.still.tolist() == [False, True]
+    size = max(abs(level), 1.0)
+
+    def moved_by(share):
+        return scaler.apply(np.array([[0.0, level + share * size]]))[0, 1]
+
+    assert abs(moved_by(0)) < 0.01
+    assert abs(moved_by(1e-4)) < 0.02, "a trifle"
+    assert 12 < moved_by(1e-2) < 13, "a percent"
+    assert 40 < moved_by(1) < 41, "a flag"
+    assert moved_by(-1e-2) == pytest.approx(-moved_by(1e-2), rel=1e-3)
+    assert moved_by(1e200) < 3000
+
+
+@pytest.mark.parametrize(
+    ("level", "spread"),
+    [(101_325, 50), (48.7, 0.001), (293.15, 0.5), (1e6, 0.1), (5e-5, 1e-6), (0.0, 1e-6)],
+)
+def test_soft_rule_keeps_small_honest_spreads(level, spread):
+    wave = np.sin(np.arange(500) / 9)
+    X = np.column_stack([rng.normal(size=500), level + spread * wave])
+    scaler = fit_scaler(X, "soft")
+    assert scaler.unit[1] == pytest.approx(spread * wave.std(), rel=1e-3)
+    assert not scaler.still.any()
+
+
+def test_the_scaling_of_the_paper_is_exact_about_constant_channels():
+    X = rng.normal(size=(200, 3))
+    X[:, 1], X[:, 2] = 5.0, 5 + 1e-6 * X[:, 2]
+    for rule in ("train", "array"):
+        scaler = fit_scaler(X, rule)
+        np.testing.assert_allclose(scaler.unit, [X[:, 0].std(), 1e-8, X[:, 2].std()], rtol=1e-12)
+        assert scaler.still.tolist() == [False, True, False]
+
+
+def test_raw_values_are_not_scaled_but_constants_are_known():
+    X = rng.normal(size=(200, 2))
+    X[:, 1] = 5.0
+    scaler = fit_scaler(X, "raw")
+    np.testing.assert_array_equal(scaler.apply(X), X.astype(np.float32))
+    assert scaler.still.tolist() == [False, True]
+
+
+def test_movement_names_constant_and_nearly_constant_channels():
+    X = rng.normal(size=(200, 3))
+    X[:, 1], X[:, 2] = 5.0, 5 + 1e-6 * X[:, 2]
+    found = find_movement(X)
+    assert found.constant.tolist() == [False, True, False]
+    assert found.nearly.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("rule", SCALINGS)
@@ -97,3 +148,10 @@ def test_numbers_too_large_for_statistics_are_named():
     X = np.array([[1.0, 1e300], [2.0, -1e300]])
     with pytest.raises(InputError, match=r"channel 'big' holds values up to 1e\+300"):
         fit_scaler(X, "soft", ("small", "big"))
+
+
+def test_a_channel_whose_spread_is_that_of_a_still_one_is_not_still():
+    X = np.zeros((10_000, 2))
+    X[5, 0] = 0.01  # a tenth of its range is a thousandth
+    X[:, 1] = np.arange(10_000)
+    assert not fit_scaler(X, "soft").still.any()

@@ -32,13 +32,13 @@ from torch.nn.functional import mse_loss
 from axonad.baselines._training_loop import LoopConfig, train_network
 from axonad.config import check_choice, check_int
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
+from axonad.data.scaling import SCALINGS, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays
 from axonad.progress import Progress
+from axonad.score.blame import fit_channel_scale, withhold
 from axonad.score.restoring import restore_scale, restore_scaler
-from axonad.score.standardise import RobustScale
 from axonad.stretches import Parts
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
 from axonad.torch_runtime.device import resolve_device
@@ -165,8 +165,8 @@ class NeuralDetector(Detector):
     @learning()
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
-        self._scaler = self._fit_scaler(self._preprocess(X), names)
-        cut = count_training_rows(len(X), validation=self.validation, window=self.history)
+        self._scaler = fit_scaler(self._preprocess(X), self.scaling, names)
+        cut = self.count_training_rows(len(X))
         series, rest = self._tensor(X[:cut], device), X[cut:]
         held_out = self._tensor(rest, device) if len(rest) >= self.history else None
         windows = min(self.epoch_windows or cut, count_windows(cut, self.history))
@@ -186,13 +186,12 @@ class NeuralDetector(Detector):
             self._net = net.eval().requires_grad_(False)
             self._calibrate(self._net, series)
         scores, channels = self._score_windows(X, blame=True)
-        self._channel_scale = RobustScale.fit(channels)
+        self._channel_scale = fit_channel_scale(channels, self._scaler)
         return self._aligned(scores)
 
-    def _fit_scaler(self, X: Matrix, names: Names) -> Scaler:
-        if self.scaling == "raw":
-            return Scaler("train", np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        return fit_scaler(X, self.scaling, names)
+    def count_training_rows(self, rows: int) -> int:
+        """Return how many of ``rows`` rows are for training; the rest is for validation."""
+        return count_training_rows(rows, validation=self.validation, window=self.history)
 
     def _tensor(self, X: Matrix, device: torch.device) -> Tensor:
         return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
@@ -220,8 +219,8 @@ class NeuralDetector(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         scores, channels = self._score_windows(X, blame=blame)
         aligned = self._aligned(scores)
-        blamed = self._aligned(self._channel_scale.apply(channels)) if blame else None
-        return aligned, {"score": aligned}, blamed
+        blamed = withhold(self._channel_scale.apply(channels), self._preprocess(X), self._scaler)
+        return aligned, {"score": aligned}, self._aligned(blamed) if blame else None
 
     @torch.no_grad()
     def _score_windows(

@@ -23,6 +23,7 @@ from axonad.data.scaling import fit_scaler
 from axonad.data.windows import spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays, take
+from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 
@@ -74,7 +75,7 @@ class ControlChart(Detector):
         scores = self._score(X)
         if not blame:
             return scores, {"score": scores}, None
-        channels = np.abs(self._smooth(X) - self._mean) / self._unit
+        channels = withhold(np.abs(self._smooth(X) - self._mean) / self._unit, X, self._scaler)
         return scores, {"score": scores}, spread(channels, window=self.history, align="end")
 
     def _smooth(self, X: Matrix) -> Values:

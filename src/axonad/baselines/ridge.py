@@ -18,10 +18,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_float, check_int
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import fit_scaler
+from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays, take
+from axonad.score.blame import withhold
 from axonad.score.standardise import RobustScale
 from axonad.stretches import Parts
 
@@ -29,6 +30,7 @@ NORMAL_IQR = 1.349  # interquartile range of a normal distribution, in standard 
 FLOOR = 0.1  # a residual's unit is at least this share of its standard deviation
 BLOCK = 8_192  # rows averaged at a time
 TINY = 1e-6  # added to a residual's unit, in units of the channel: it may be zero in training
+STILL = 0.3  # smallest unit of a still channel's residual: three times a trifle, see data.scaling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -60,16 +62,15 @@ class CrossChannelRidge(Detector):
         return self.smooth
 
     def _fit(self, X: Matrix, names: Names) -> Values:
-        scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
-        self._center, self._unit = scaler.center, scaler.unit
-        z = (X - self._center) / self._unit
+        self._scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
+        z = (X - self._scaler.center) / self._scaler.unit
         channels = X.shape[1]
         inverse = np.linalg.inv(z.T @ z / len(z) + self.penalty * np.eye(channels))
         self._map = inverse / np.diag(inverse)
         residuals = z @ self._map
         scale = RobustScale.fit(residuals)
         self._middle = scale.median
-        floor = FLOOR * residuals.std(axis=0)
+        floor = np.maximum(FLOOR * residuals.std(axis=0), STILL * self._scaler.still)
         self._spread = np.maximum(scale.spread / NORMAL_IQR, floor) + TINY
         return self._aligned(self._deviations(residuals).max(axis=1))
 
@@ -82,13 +83,15 @@ class CrossChannelRidge(Detector):
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         channels = self._channels(X)
         scores = self._aligned(channels.max(axis=1))
-        return scores, {"score": scores}, self._aligned(channels) if blame else None
+        if not blame:
+            return scores, {"score": scores}, None
+        return scores, {"score": scores}, self._aligned(withhold(channels, X, self._scaler))
 
     def _aligned(self, values: Values) -> Values:
         return spread(values, window=self.smooth, align=self.align)
 
     def _channels(self, X: Matrix) -> Values:
-        return self._deviations(((X - self._center) / self._unit) @ self._map)
+        return self._deviations(((X - self._scaler.center) / self._scaler.unit) @ self._map)
 
     def _deviations(self, residuals: Values) -> Values:
         """Return each channel's deviation, as a root mean square over the last ``smooth`` rows."""
@@ -100,13 +103,13 @@ class CrossChannelRidge(Detector):
         return np.asarray(np.sqrt(np.concatenate(mean)))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        names = ("center", "unit", "map", "middle", "spread")
-        return {}, {name: getattr(self, f"_{name}") for name in names}
+        arrays = {"center": self._scaler.center, "unit": self._scaler.unit}
+        return {}, arrays | {"map": self._map, "middle": self._middle, "spread": self._spread}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         channels = self.n_features_in_
-        self._center = take(arrays, "center", channels)
-        self._unit = take(arrays, "unit", channels, above=0)
+        center = take(arrays, "center", channels)
+        self._scaler = Scaler("soft", center, take(arrays, "unit", channels, above=0))
         self._map = take(arrays, "map", channels, channels)
         self._middle = take(arrays, "middle", channels)
         self._spread = take(arrays, "spread", channels, above=0)

@@ -55,9 +55,11 @@ def fit(
     made.fit(fill_series(series, filler))
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
-    print_line(f"  on {series.name}: {len(series)} rows, {len(series.channels)} channels")
+    report, *more = str(made.fit_report_).splitlines()
+    print_line(f"  on {series.name}: {report}")
     if series.labels is not None and series.labels.any():
         count = int(series.labels.sum())
         print_line(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
-    print_line(f"  threshold {made.threshold_:.6g}")
+    for line in more:
+        print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
     print_line(f"saved to {model}")

@@ -15,7 +15,8 @@ from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
 from axonad.stream import StreamResult, StreamScorer
 from axonad.stream.chunks import TimedEvent
-from axonad.stream.live_events import Blame, LiveEvents, rank_channels
+from axonad.stream.live_events import TOP, Blame, LiveEvents
+from axonad.threshold import rank_channels
 
 Answer = dict[str, Any]
 
@@ -66,7 +67,7 @@ class Answers:
         if result is not None:
             answer |= _scores(result)
             if result.alarm and (found := blame()) is not None:
-                answer["channels"] = list(rank_channels(found, scorer.detector.channel_names))
+                answer["channels"] = list(rank_channels(found, scorer.names or None, top=TOP))
         return answer | ({"error": reason} if reason else {})
 
     def finish(self, *, goes_on: bool) -> None:

@@ -78,13 +78,23 @@ def check_finite(X: Matrix, names: Names, *, purpose: str) -> None:
 
 
 def check_sound(X: Matrix, names: Names) -> None:
-    """Raise ``InputError`` for NaN, infinity, and values whose squares overflow or underflow."""
+    """Raise ``InputError`` for training data that a detector cannot learn from.
+
+    That is NaN, infinity, values whose squares overflow or underflow, and nothing but constants.
+    """
     check_finite(X, names, purpose="training data")
-    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest = np.maximum(high, -low)
     channel = int(np.argmax(largest))
     size = float(largest[channel])
     if size > LARGEST or 0 < size < 1 / LARGEST:
         raise wrong_size(channel, size, names)
+    if (low == high).all():
+        which = "the only channel is" if X.shape[1] == 1 else f"all {X.shape[1]} channels are"
+        raise InputError(
+            f"nothing to learn from the training data: {which} constant in its {len(X)} rows; "
+            "fit on rows in which at least one channel changes"
+        )
 
 
 def wrong_size(channel: int, size: float, names: Names) -> InputError:

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import __version__, atomic
-from axonad.data.scaling import KNEE, LIMIT
+from axonad.data.scaling import KNEE, LIMIT, SQUARABLE, Scaler
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.model.config import NetConfig
 from axonad.modelfile import Arrays
 from axonad.onnx.graph import Graph, NetGraph, NetOutputs
+from axonad.score.blame import MOVED
 from axonad.score.standardise import EPS
 
 FORMAT = 1  # version of the metadata, inputs and outputs
@@ -108,22 +109,29 @@ def build_onnx(
 def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
     """Add everything from the raw window to the outputs."""
     weights = {k.removeprefix("net."): v for k, v in arrays.items() if k.startswith("net.")}
-    x = _scale(g, arrays, soft=scaling == "soft")
+    x = _scale(g, _scaler(arrays, scaling))
     found = NetGraph(g, weights, config).forward(x)
     error = g.add("Sub", found.reconstruction, x)
     error = g.add("Mul", error, error)
     terms = {name: term(g, found, error) for name, term in ONNX_TERMS.items()}
     for name, term in terms.items():
-        _standardise(g, term, arrays, name)
+        _standardise(g, term, arrays, name, name=name)
     g.add("Sum", *terms, name="score")  # Eq. 6
-    _standardise(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, "channels")
+    _blame(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, scaling)
 
 
-def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
-    """Add the scaler in float64: centre, unit, and with ``soft`` 3·asinh(z / 3)."""
-    z = g.add("Sub", "window", arrays["scaler.center"])
-    z = g.add("Div", z, arrays["scaler.unit"])
-    if soft:  # asinh written out: runtimes implement it for float32 only
+def _scaler(arrays: Arrays, scaling: str) -> Scaler:
+    return Scaler(scaling, arrays["scaler.center"], arrays["scaler.unit"])
+
+
+def _scale(g: Graph, scaler: Scaler) -> str:
+    """Add the scaler in float64: centre, unit, and with the soft rule 3·asinh(z / 3)."""
+    z = g.add("Sub", "window", scaler.center)
+    z = g.add("Div", z, scaler.unit)
+    if scaler.rule == "soft" and scaler.still.any():  # z·|z| in still channels
+        near = g.add("Clip", z, _double(-SQUARABLE), _double(SQUARABLE))
+        z = g.add("Where", scaler.still, g.add("Mul", near, g.add("Abs", near)), z)
+    if scaler.rule == "soft":  # asinh written out: runtimes implement it for float32 only
         z = g.add("Clip", g.add("Div", z, _double(KNEE)), _double(-FAR), _double(FAR))
         root = g.add("Sqrt", g.add("Add", g.add("Mul", z, z), _double(1)))
         size = g.add("Log", g.add("Add", g.add("Abs", z), root))
@@ -132,11 +140,24 @@ def _scale(g: Graph, arrays: Arrays, *, soft: bool) -> str:
     return g.add("Cast", z, to=g.onnx.TensorProto.FLOAT)
 
 
-def _standardise(g: Graph, values: str, arrays: Arrays, name: str) -> None:
-    """Add rz(u) = (u - median) / (IQR + ε) as the output ``name``."""  # Eq. 5
+def _standardise(g: Graph, values: str, arrays: Arrays, term: str, *, name: str) -> str:
+    """Add rz(u) = (u - median) / (IQR + ε) of a term as ``name``."""  # Eq. 5
     values = g.add("Cast", values, to=g.onnx.TensorProto.DOUBLE)
-    values = g.add("Sub", values, np.asarray(arrays[f"{name}.median"]))
-    g.add("Div", values, np.asarray(arrays[f"{name}.spread"] + EPS), name=name)
+    values = g.add("Sub", values, np.asarray(arrays[f"{term}.median"]))
+    return g.add("Div", values, np.asarray(arrays[f"{term}.spread"] + EPS), name=name)
+
+
+def _blame(g: Graph, errors: str, arrays: Arrays, scaling: str) -> None:
+    """Add the output ``channels``; see :mod:`axonad.score.blame`."""
+    scaler = _scaler(arrays, scaling)
+    if not scaler.still.any():
+        _standardise(g, errors, arrays, "channels", name="channels")
+        return
+    blame = _standardise(g, errors, arrays, "channels", name="blame")
+    limit = np.where(scaler.still, MOVED * scaler.unit, -1.0)  # others have always moved
+    distance = g.add("Abs", g.add("Sub", "window", scaler.center))
+    moved = g.add("Greater", g.add("ReduceMax", distance, axes=[1], keepdims=0), limit)
+    g.add("Where", moved, blame, _double(-np.inf), name="channels")
 
 
 def _reconstruction_error(g: Graph, found: NetOutputs, error: str) -> str:

@@ -32,7 +32,7 @@ from axonad.detector import Detector
 from axonad.errors import InputError
 from axonad.explanation import Explanation
 from axonad.stretches import StretchFinder
-from axonad.threshold import Event
+from axonad.threshold import Event, rank_channels
 
 SHOWN = 20  # strongest events that are listed; the others are only counted
 MAX_KEPT = 100  # with more events, all but the strongest are dropped
@@ -263,8 +263,7 @@ class EventCollector:
             return
         channels: tuple[str, ...] = ()
         if self._blame is not None:
-            order = np.argsort(-self._blame, kind="stable")[: self._top].tolist()
-            channels = tuple(self._names[i] if self._names else str(i) for i in order)
+            channels = rank_channels(self._blame, self._names, top=self._top)
         event = replace(self._open.event, channels=channels)
         self._kept.append(replace(self._open, event=event))
         self._count, self._open = self._count + 1, None

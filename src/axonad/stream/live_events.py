@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from axonad.data.frames import Names
 from axonad.stream.chunks import TimedEvent
 from axonad.stream.window_scorer import StreamResult
-from axonad.threshold import Event
+from axonad.threshold import Event, rank_channels
 
 TOP = 4  # channels listed
+NEVER = -1e300  # stands for the blame of a channel that is never blamed, minus infinity
 
 Blame = NDArray[np.float64] | None
 
@@ -93,7 +94,11 @@ class LiveEvents:
         known, self._open = self._open, None
         if known is None:
             return None
-        channels = rank_channels(known.blame, self._names)
+        channels: tuple[str, ...] = ()
+        if known.blame is not None:
+            blame = np.array(known.blame)
+            blame[blame <= NEVER] = -np.inf
+            channels = rank_channels(blame, self._names, top=TOP)
         event = Event(known.start, known.end, known.peak, known.score, channels)
         return TimedEvent(event, known.begins, known.ends)
 
@@ -118,20 +123,9 @@ class LiveEvents:
         self._open = found
 
 
-def rank_channels(blame: Any, names: Names, *, top: int = TOP) -> tuple[str, ...]:
-    """Return the names (or numbers) of the ``top`` channels with most blame, highest first.
-
-    >>> rank_channels([0.1, 2.0, 0.5], ("a", "b", "c"), top=2)
-    ('b', 'c')
-    """
-    if blame is None:
-        return ()
-    order = np.argsort(-np.asarray(blame), kind="stable")[:top].tolist()
-    return tuple(names[i] if names is not None else str(i) for i in order)
-
-
 def _listed(blame: Blame) -> list[float] | None:
-    return None if blame is None else blame.tolist()
+    """Return the blame as JSON values, which have no infinity."""
+    return None if blame is None else np.maximum(blame, NEVER).tolist()
 
 
 def _larger(one: list[float] | None, other: list[float] | None) -> list[float] | None:

@@ -14,8 +14,13 @@ MARGIN = 1e-4  # an improvement of the error must exceed this
 
 @dataclass(kw_only=True)
 class History:
-    """Validation error of each epoch (empty without validation), epochs run, epoch kept."""
+    """Errors of each epoch, epochs run, epoch kept.
 
+    ``training`` is empty if the loop does not compute the training error, ``validation`` without
+    validation rows.
+    """
+
+    training: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
     epochs: int = 0
     kept_epoch: int = 0
@@ -40,6 +45,8 @@ def run_epochs(
     for epoch in range(1, epochs + 1):
         error = train_epoch(epoch)
         history.epochs = history.kept_epoch = epoch
+        if error is not None:
+            history.training.append(error)
         if validate is not None:
             error = validate(epoch)
             history.validation.append(error)

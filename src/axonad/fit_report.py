@@ -1,0 +1,181 @@
+"""The report at the end of ``fit``: what was learned from, the threshold, and what looks wrong.
+
+``detector.fit_report_`` holds it and ``axonad fit`` prints it. It belongs to the call of ``fit``,
+not to the model: it is not saved, and a loaded detector has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import find_movement
+from axonad.threshold import find_events
+
+MANY = 10.0  # times the asked rate at which alarms on held-out rows are worth a warning
+LISTED = 5  # names and epochs that are listed one by one
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """Rows at the end of the training series that the network was not trained on."""
+
+    rows: int
+    above: int  # of these rows, those that score above the threshold
+    events: int  # runs of such rows
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that score above the threshold."""
+        return self.above / self.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitReport:
+    """What ``fit`` learned from and what threshold it set; ``str()`` gives a few plain lines."""
+
+    rows: int
+    channels: int
+    windows: int
+    constant: tuple[str, ...]  # names or numbers of channels with one value in all rows
+    nearly_constant: tuple[str, ...]  # see axonad.data.scaling
+    threshold: float
+    rule: str
+    rate: float  # share of normal steps that may lie above the threshold
+    above: int  # training steps that do
+    median: float  # of the training scores
+    held_out: HeldOut | None  # None where no rows were held out
+    training_errors: tuple[float, ...]  # by epoch; empty where the training does not keep them
+    validation_errors: tuple[float, ...]  # by epoch; empty without held-out rows
+    kept_epoch: int | None  # epoch of the weights that were kept; None without epochs
+
+    @property
+    def share_above(self) -> float:
+        """Share of the training steps that score above the threshold."""
+        return self.above / self.rows
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should look at before trusting the detector, one sentence each."""
+        found = []
+        if not self.threshold > self.median:
+            found.append(
+                f"the threshold {self.threshold:.6g} is not above the median training score "
+                f"{self.median:.6g}; alarms mean nothing, fit on rows that vary more"
+            )
+        elif self.threshold == 0:
+            found.append("the threshold is 0; any score above it raises an alarm")
+        if self.held_out is not None and self.held_out.share > MANY * self.rate:
+            found.append(
+                f"{_percent(self.held_out.share)} of the held-out steps lie above the threshold, "
+                f"{self.held_out.share / self.rate:.0f} times the rate asked for; expect false "
+                "alarms, or fit on more rows that show all of normal operation"
+            )
+        for names, how in ((self.constant, "constant"), (self.nearly_constant, "nearly constant")):
+            if names:
+                what = "a channel is" if len(names) == 1 else f"{len(names)} channels are"
+                found.append(f"{what} {how} in the training data: {_listed(names)}")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.rows} rows, {_count(self.channels, 'channel')}, "
+            f"{_count(self.windows, 'window')}",
+            f"threshold {self.threshold:.6g} ({self.rule}, rate {self.rate:g}): {self.above} of "
+            f"{self.rows} training steps above it ({_percent(self.share_above)})",
+        ]
+        if self.held_out is not None:
+            lines.append(
+                f"held out, the last {self.held_out.rows} rows: {self.held_out.above} above it "
+                f"({_percent(self.held_out.share)}), {_count(self.held_out.events, 'event')}"
+            )
+        for kind, errors in (
+            ("training", self.training_errors),
+            ("validation", self.validation_errors),
+        ):
+            if errors:
+                lines.append(f"{kind} error by epoch: {_epochs(errors)}")
+        if self.kept_epoch is not None:
+            lines.append(f"kept the weights of epoch {self.kept_epoch}")
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+
+
+class Fitted(Protocol):
+    """The part of a fitted detector that is reported."""
+
+    contamination: float
+    threshold: str
+    threshold_: float
+    decision_scores_: NDArray[np.float64]
+
+    @property
+    def history(self) -> int:
+        """Number of rows a score needs."""
+
+
+def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
+    """Return the report on a detector that was just fitted on ``X``.
+
+    Rows are held out by a detector with the method ``count_training_rows``; errors by epoch come
+    from its attribute ``training_``, a :class:`~axonad.train.checkpoint.History`.
+    """
+    scores, threshold = detector.decision_scores_, detector.threshold_
+    labels = names or tuple(str(i) for i in range(X.shape[1]))
+    constant, nearly, _ = find_movement(X, names)
+    training: Any = getattr(detector, "training_", None)
+    return FitReport(
+        rows=len(X),
+        channels=X.shape[1],
+        windows=len(X) - detector.history + 1,
+        constant=tuple(labels[i] for i in np.flatnonzero(constant)),
+        nearly_constant=tuple(labels[i] for i in np.flatnonzero(nearly)),
+        threshold=threshold,
+        rule=detector.threshold,
+        rate=detector.contamination,
+        above=int((scores > threshold).sum()),
+        median=float(np.nanmedian(scores)),
+        held_out=_held_out(detector, len(X)),
+        training_errors=tuple(getattr(training, "training", ())),
+        validation_errors=tuple(getattr(training, "validation", ())),
+        kept_epoch=getattr(training, "kept_epoch", None),
+    )
+
+
+def _held_out(detector: Fitted, rows: int) -> HeldOut | None:
+    count: Any = getattr(detector, "count_training_rows", None)
+    first = rows if count is None else count(rows)
+    if first == rows:
+        return None
+    scores = detector.decision_scores_[first:]
+    alarms = scores > detector.threshold_
+    events = len(find_events(alarms, scores))
+    return HeldOut(rows=rows - first, above=int(alarms.sum()), events=events)
+
+
+def _epochs(errors: Sequence[float]) -> str:
+    """Return a few errors one by one, many as the first, the best and the last."""
+    if len(errors) <= LISTED:
+        return ", ".join(f"{error:.4g}" for error in errors)
+    best = int(np.argmin(errors))
+    return (
+        f"{errors[0]:.4g} first, {errors[best]:.4g} best (epoch {best + 1}), {errors[-1]:.4g} last "
+        f"({len(errors)} epochs)"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
