@@ -34,7 +34,7 @@ def fit(
     time: TimeColumn = None,
     label: LabelColumn = None,
     ignore: Ignore = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it."""

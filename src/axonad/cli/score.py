@@ -43,7 +43,7 @@ def score(
     time: options.TimeColumn = None,
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
-    separator: options.Separator = ",",
+    separator: options.Separator = None,
     force: options.Force = False,
     chunk: Annotated[
         int | None,
