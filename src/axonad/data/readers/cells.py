@@ -15,6 +15,9 @@ from axonad.data.readers.columns import MISSING, Columns, not_numeric, wrong_lab
 from axonad.data.readers.dialect import COMMENTS, DECIMAL_COMMA, shown
 from axonad.errors import InputError
 
+COMMA = f"^{DECIMAL_COMMA.pattern}$"
+POINT = r"^[+-]?(?:\d*\.\d*)+(?:,\d*)?(?:[eE][+-]?\d+)?$"
+
 
 @dataclass
 class DecimalMark:
@@ -31,6 +34,7 @@ class Place:
 
     row: int  # rows of the file before it
     line: Callable[[int], int]  # row of the part → line of the file
+    units: tuple[str, ...] = ()  # as in :class:`~axonad.data.readers.dialect.Dialect`
 
 
 def to_numbers(
@@ -38,22 +42,21 @@ def to_numbers(
 ) -> pl.DataFrame:
     """Return a table of text with its channels and labels as numbers."""
     names = [*columns.channels, *filter(None, [columns.label])]
-    stripped = {name: _stripped(frame[name]) for name in names}
-    _check_mark(stripped, columns.name, mark, place)
-    numbers = {}
-    for name, text in stripped.items():
-        numbers[name] = _cast(text, has_comma=mark.is_comma)
-        bad = (text.is_not_null() & numbers[name].is_null()).arg_true()
-        if not len(bad):
+    text = frame.select(_strip(pl.col(names)))
+    _check_mark(text, columns.name, mark, place)
+    numbers = text.select(_cast(pl.col(names), has_comma=mark.is_comma))
+    missing = zip(names, text.null_count().row(0), numbers.null_count().row(0), strict=True)
+    for name, before, after in missing:
+        if before == after:
             continue
-        row = int(bad[0])
-        _check_line(frame, stripped, columns, row, place)
+        row = int((text[name].is_not_null() & numbers[name].is_null()).arg_true()[0])
+        _check_line(frame, columns, row, place)
         cell = frame[name][row]
         if name == columns.label:
             raise wrong_label(name, columns.name, cell, place.row + row + 1)
         where = f" (line {place.line(row)})"
         raise not_numeric(name, columns.name, cell, place.row + row + 1, where)
-    return frame.with_columns(**{name: column.alias(name) for name, column in numbers.items()})
+    return frame.with_columns(numbers.get_columns())
 
 
 def find_time_kind(text: pl.Series, *, may_have_comma: bool) -> str | None:
@@ -64,7 +67,7 @@ def find_time_kind(text: pl.Series, *, may_have_comma: bool) -> str | None:
     if known.cast(pl.Int64, strict=False).null_count() == 0:
         return "int"
     for has_comma in (False, may_have_comma):
-        if _cast(known, has_comma=has_comma).null_count() == 0:
+        if _casted(known, has_comma=has_comma).null_count() == 0:
             return "float"
     return "text"
 
@@ -76,9 +79,9 @@ def convert_times(text: pl.Series, kind: str | None, *, may_have_comma: bool) ->
     stripped = _stripped(text)
     if kind == "int":
         return stripped.cast(pl.Int64)
-    numbers = _cast(stripped, has_comma=False)
+    numbers = _casted(stripped, has_comma=False)
     if may_have_comma and numbers.null_count() > stripped.null_count():
-        numbers = _cast(stripped, has_comma=True)
+        numbers = _casted(stripped, has_comma=True)
     return numbers
 
 
@@ -87,71 +90,66 @@ def common_kind(kinds: set[str | None]) -> str | None:
     return next((kind for kind in ("text", "float", "int") if kind in kinds), None)
 
 
-def _stripped(text: pl.Series) -> pl.Series:
+def _strip(text: pl.Expr) -> pl.Expr:
+    """Return text without spaces around it, and null where it stands for a missing value."""
     text = text.str.strip_chars()
-    return text.set(text.is_in(list(MISSING)), None)
+    return pl.when(~text.is_in(list(MISSING))).then(text).name.keep()
 
 
-def _cast(text: pl.Series, *, has_comma: bool) -> pl.Series:
+def _stripped(text: pl.Series) -> pl.Series:
+    return text.to_frame().select(_strip(pl.col(text.name)))[text.name]
+
+
+def _cast(text: pl.Expr, *, has_comma: bool) -> pl.Expr:
+    """Return text as numbers, and null where it is none."""
     plain = text.str.replace(",", ".", literal=True) if has_comma else text
-    numbers = plain.cast(pl.Float64, strict=False)
-    if numbers.null_count() == text.null_count():
-        return numbers
-    words = text.str.to_lowercase().replace_strict(
-        ["true", "false"], [1.0, 0.0], default=None, return_dtype=pl.Float64
+    word = text.str.to_lowercase()
+    return (
+        pl.when(word == "true")
+        .then(1.0)
+        .when(word == "false")
+        .then(0.0)
+        .otherwise(plain.cast(pl.Float64, strict=False))
+        .name.keep()
     )
-    return pl.select(pl.coalesce(numbers, words)).to_series()
 
 
-def _check_mark(columns: dict[str, pl.Series], name: str, mark: DecimalMark, place: Place) -> None:
+def _casted(text: pl.Series, *, has_comma: bool) -> pl.Series:
+    return text.to_frame().select(_cast(pl.col(text.name), has_comma=has_comma))[text.name]
+
+
+def _check_mark(text: pl.DataFrame, name: str, mark: DecimalMark, place: Place) -> None:
     """Note the decimal mark of the cells; raise an error if both marks are in use."""
     if not mark.may_be_comma:
         return
-    commas = {key: text.str.contains(f"^{DECIMAL_COMMA.pattern}$") for key, text in columns.items()}
-    points = {
-        key: text.str.contains(r"^[+-]?[\d.]+(?:,\d*)?$") & text.str.contains(".", literal=True)
-        for key, text in columns.items()
-    }
-    mark.is_comma = mark.is_comma or any(bool(found.any()) for found in commas.values())
-    mark.is_point = mark.is_point or any(bool(found.any()) for found in points.values())
+    found = [text.select(pl.all().str.contains(pattern)) for pattern in (COMMA, POINT)]
+    has = [any(marked.select(pl.all().any()).row(0)) for marked in found]
+    mark.is_comma, mark.is_point = mark.is_comma or has[0], mark.is_point or has[1]
     if not (mark.is_comma and mark.is_point):
         return
-    for found in (commas, points):
-        for key, is_found in found.items():
-            rows = is_found.arg_true()
-            if len(rows):
-                row = int(rows[0])
-                raise InputError(
-                    f"{name} has numbers with a decimal comma and others with a point, such as "
-                    f"{shown(columns[key][row])} in column {key!r}, data row {place.row + row + 1} "
-                    f"(line {place.line(row)}); expected one of them and no thousands separators"
-                )
+    marked = found[0] if has[0] else found[1]
+    for column in marked.iter_columns():
+        rows = column.arg_true()
+        if len(rows):
+            row = int(rows[0])
+            raise InputError(
+                f"{name} has numbers with a decimal comma and others with a point, such as "
+                f"{shown(text[column.name][row])} in column {column.name!r}, data row "
+                f"{place.row + row + 1} (line {place.line(row)}); expected one of them and no "
+                "thousands separators"
+            )
 
 
-def _check_line(
-    frame: pl.DataFrame, stripped: dict[str, pl.Series], columns: Columns, row: int, place: Place
-) -> None:
+def _check_line(frame: pl.DataFrame, columns: Columns, row: int, place: Place) -> None:
     """Raise an error if a row is not data: a comment, or the units below the column names."""
     cells = [str(cell) for cell in frame.row(row) if cell is not None]
     if cells and cells[0].lstrip().startswith(COMMENTS):
         raise InputError(
             f"line {place.line(row)} of {columns.name} is a comment ({shown(cells[0])}); remove it"
         )
-    if place.row or row or frame.height < 2:
-        return
-    units = [stripped[name][0] for name in columns.channels]
-    next_ = [stripped[name][1] for name in columns.channels]
-    has_no_number = all(unit is None or _number(unit) is None for unit in units)
-    if has_no_number and any(cell is not None and _number(cell) is not None for cell in next_):
-        listed = ", ".join(shown(unit) for unit in units[:3] if unit is not None)
+    if place.row + row == 0 and place.units:
+        listed = ", ".join(map(shown, place.units[:3]))
         raise InputError(
             f"line {place.line(0)} of {columns.name} holds no numbers ({listed}), as if it named "
             "the units; remove it"
         )
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return None

@@ -18,11 +18,11 @@ from axonad.data.readers.wire import ClosedError, receive, receive_header, send,
 from axonad.errors import AxonADError
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, memory: int) -> None:
     """Serve the parent at the other end of a socket (the entry point of the process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    limit_this_process()
+    limit_this_process(memory)
     _exit_with_parent()
     connection = socket.socket(fileno=descriptor)
     send(connection, {"is": "ready"})

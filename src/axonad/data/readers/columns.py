@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from axonad.errors import ChannelError, InputError, suggest
 TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
 MISSING = ("", "NA", "N/A", "null", "None")
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?\s*")
 LISTED = 10  # columns named in a message
 
 
@@ -114,6 +116,11 @@ def check_flat(column: str, kind: pl.DataType, name: str) -> None:
 
 def not_numeric(column: str, name: str, cell: object, row: int, where: str = "") -> InputError:
     """Return the error for a cell that is not a number; ``row`` counts from 1."""
+    if THOUSANDS.fullmatch(str(cell)):
+        return InputError(
+            f"column {column!r} of {name} has {shown(cell)} in data row {row}{where}; write "
+            "numbers without thousands separators"
+        )
     return InputError(
         f"column {column!r} of {name} is not numeric: {shown(cell)} in data row {row}{where}; skip "
         f"it with {option('ignore', column)} or read it as time with {option('time', column)}"
@@ -148,8 +155,9 @@ def _check_column(names: Sequence[str], column: str, name: str) -> None:
 
 
 def _check_numeric(frame: pl.DataFrame, columns: Columns, first: int) -> None:
+    schema = frame.schema
     for column in columns.channels:
-        kind = frame[column].dtype
+        kind = schema[column]
         if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
             continue
         check_flat(column, kind, columns.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,13 @@ def read_csv(
 ) -> Table:
     """Return the table in a CSV file, in parts of ``rows`` rows or of any number."""
     source = Source(origin, shown_path)
-    reader = RecordReader(source, BLOCK if rows is None else CHUNK_BLOCK)
-    dialect = find_dialect(reader, name=name, separator=separator)
-    columns = _choose(dialect, asked)
+    try:
+        reader = RecordReader(source, BLOCK if rows is None else CHUNK_BLOCK)
+        dialect = find_dialect(reader, name=name, separator=separator)
+        columns = _choose(dialect, asked)
+    except BaseException:
+        source.close()
+        raise
     notes: list[str] = []
     frames = CsvFrames(source, reader, dialect, columns, notes).frames(rows)
     return Table(
@@ -89,9 +93,9 @@ class CsvFrames:
         self._check_cells(records)
         frame = self._parse_plain(records) if self._is_plain else None
         if frame is None:
-            text = self._parse_cells(records, numeric=())
+            text = self._parse_cells(records, numeric=frozenset())
             self._check_unnamed(text)
-            place = Place(self._first, records.line_of)
+            place = Place(self._first, records.line_of, self._dialect.units)
             frame = to_numbers(text, self._columns, self._mark, place)
         return frame.select(self._columns.all)
 
@@ -101,7 +105,7 @@ class CsvFrames:
         if self._mark.is_comma and has_point:
             return None
         columns = self._columns
-        numeric = [*columns.channels, *filter(None, [columns.label])]
+        numeric = {*columns.channels, *filter(None, [columns.label])}
         try:
             frame = self._parse_cells(records, numeric=numeric)
         except FileError:
@@ -113,7 +117,7 @@ class CsvFrames:
             self._mark.is_point |= bool((np.isfinite(values) & (values != np.floor(values))).any())
         return frame
 
-    def _parse_cells(self, records: Records, *, numeric: Sequence[str]) -> pl.DataFrame:
+    def _parse_cells(self, records: Records, *, numeric: Set[str]) -> pl.DataFrame:
         """Return the table with the ``numeric`` columns as numbers and the others as text."""
         dialect = self._dialect
         keys = [str(i) for i in range(len(dialect.names))]

@@ -31,6 +31,7 @@ class Dialect:
     has_decimal_comma: bool
     name: str  # of the file, for messages
     header_line: int = 1
+    units: tuple[str, ...] = ()  # cells of the first row, if they seem to name the units
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -76,7 +77,7 @@ def find_dialect(reader: RecordReader, *, name: str, separator: str | None = Non
         names.append("")  # every row ends with a separator
     _check_names(names, separator, name)
     has_comma = separator != "," and any(DECIMAL_COMMA.fullmatch(c) for row in rows for c in row)
-    return Dialect(tuple(names), separator, has_comma, name, first.line)
+    return Dialect(tuple(names), separator, has_comma, name, first.line, _find_units(rows))
 
 
 def _find_separator(header: str, sample: Sequence[str]) -> str:
@@ -88,7 +89,7 @@ def _find_separator(header: str, sample: Sequence[str]) -> str:
         own = _count(header, separator)
         return own > 0, sum(count == own for count in counts) if own else 0, own or usual
 
-    return max(reversed(SEPARATORS), key=fit) if not _is_single(header, sample) else ","
+    return max(SEPARATORS, key=fit) if not _is_single(header, sample) else ","
 
 
 def _is_single(header: str, sample: Sequence[str]) -> bool:
@@ -123,6 +124,15 @@ def _check_comment(
             f"line {line} of {name} is no line of column names ({shown(header)}): the next lines "
             f"have {len(rows[0])} cells; remove the lines before the column names"
         )
+
+
+def _find_units(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the words of a first row that has no number, above a row that has some."""
+    if len(rows) < 2 or any(_is_number(cell, ";") for cell in rows[0]):
+        return ()
+    if not any(a.strip() and _is_number(b, ";") for a, b in zip(rows[0], rows[1], strict=False)):
+        return ()
+    return tuple(cell for cell in rows[0] if cell.strip())
 
 
 def _check_names(names: list[str], separator: str, name: str) -> None:

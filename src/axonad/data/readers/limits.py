@@ -34,15 +34,19 @@ def seconds_for(size: int) -> float:
     return SECONDS + size / 2**20
 
 
-def limit_this_process() -> None:
+def process_memory() -> int:
+    """Return the bytes of memory that the reader process may take."""
+    return int(machine_memory() * PROCESS_SHARE)
+
+
+def limit_this_process(memory: int) -> None:
     """Bound the memory of this process, and let it be the first to end if the machine's is out."""
     with suppress(ImportError, AttributeError, ValueError, OSError):
         import resource
 
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        bytes_ = int(machine_memory() * PROCESS_SHARE)
-        bytes_ = bytes_ if hard == resource.RLIM_INFINITY else min(bytes_, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (bytes_, hard))
+        memory = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")

@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import Any
 
 from axonad import errors
+from axonad.data.readers import limits
 from axonad.data.readers.request import Request
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import Buffer, receive_header, receive_piece, send
@@ -32,8 +33,8 @@ EXIT_SECONDS = 5.0  # for a process to exit after it closed its connection
 LARGE = 2**28  # bytes; after a larger file the process ends, which frees its memory
 SOCKET_BUFFER = 2**22  # bytes
 CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from axonad.data.readers.child import main; main(int(sys.argv[1]))"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
+    "from axonad.data.readers.child import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
 
 
@@ -49,22 +50,38 @@ class ReaderProcess:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
         self.connection = ours
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        number = theirs.fileno()
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-P", "-c", CODE, str(number), json.dumps(sys.path)],
-            pass_fds=[number],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log,
-            start_new_session=True,  # Ctrl-C in the terminal reaches the parent only
-        )
-        theirs.close()
+        number, memory = theirs.fileno(), limits.process_memory()
+        folders = json.dumps([folder for folder in sys.path if isinstance(folder, str)])
+        try:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603
+                    [sys.executable, "-P", "-c", CODE, str(number), str(memory), folders],
+                    pass_fds=[number],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._log,
+                    start_new_session=True,  # Ctrl-C in the terminal reaches the parent only
+                )
+        except BaseException:
+            ours.close()
+            self._log.close()
+            raise
         try:
             receive_header(ours, time.monotonic() + START_SECONDS)
         except BaseException:
             self.close()
             raise
         self.is_clean = True
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the process lives and is a child of this one."""
+        return self.owner == os.getpid() and self._process.poll() is None
 
     def ask(
         self,
@@ -145,7 +162,7 @@ def borrow() -> ReaderProcess | None:
     with _lock:
         while _idle:
             reader = _idle.pop()
-            if reader.owner == os.getpid() and reader._process.poll() is None:
+            if reader.is_usable:
                 return reader
             _all.discard(reader)
             reader.close()

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.readers import process
-from axonad.data.readers.limits import largest_series, seconds_for
+from axonad.data.readers import limits, process
 from axonad.data.readers.request import CSV, Request, read_pieces
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import Buffer
@@ -43,7 +42,7 @@ def stream_pieces(
     if reader is None:
         yield from read_pieces(request, data)
         return
-    seconds = seconds_for(request.size)
+    seconds = limits.seconds_for(request.size)
     deadline = time.monotonic() + seconds
     try:
         piece = reader.ask(request, deadline=deadline, is_first=True, data=data, buffer=buffer)
@@ -69,7 +68,7 @@ class _Whole:
 
     def __init__(self, shown: str) -> None:
         self._shown = shown
-        self._limit = largest_series()
+        self._limit = limits.largest_series()
         self._pieces: list[Series] = []
         self._values: NDArray[np.float64] | None = None  # of all rows, if their number is known
         self._rows = self._bytes = 0

@@ -14,6 +14,7 @@ from axonad.errors import AxonADError, FileError, InputError, is_out_of_memory
 if TYPE_CHECKING:
     from axonad.data.readers.table import End, Piece
 
+LONGEST = 1000  # characters of a message
 CSV = "axonad.data.readers.csv:read_csv"
 
 
@@ -89,10 +90,12 @@ def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece |
             yield from pieces_of_whole(table)
         else:
             yield from pieces_in_chunks(table, request.time_kind)
-    except (AxonADError, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except AxonADError as error:
+        raise type(error)(to_sentence(str(error))) from None
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # polars panics with a BaseException
-        raise to_file_error(error, request) from None
+        raise to_file_error(error, request) from error
 
 
 def to_file_error(error: BaseException, request: Request) -> FileError:
@@ -100,8 +103,15 @@ def to_file_error(error: BaseException, request: Request) -> FileError:
     if is_out_of_memory(error):
         reason = "it needs more memory than this machine has"
     else:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        reason = lines[0]
-    found = FileError(f"{request.shown} cannot be read as {request.format}: {reason}")
-    found.__cause__ = error
-    return found
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return FileError(to_sentence(f"{request.shown} cannot be read as {request.format}: {reason}"))
+
+
+def to_sentence(text: str) -> str:
+    r"""Return a message on one line and not too long, whatever of a file it quotes.
+
+    >>> to_sentence("no column 'a\nb'")
+    "no column 'a\\nb'"
+    """
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
