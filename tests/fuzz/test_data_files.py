@@ -70,14 +70,14 @@ def join(chunks):
 def check_file(path, size) -> str:
     """Read a file at once and in chunks; return what came of it."""
     whole, reason = attempt(lambda: axonad.read(path))
-    chunks = FileChunks(path, size=size) if path.stat().st_size else []
-    parts, reason_of_parts = attempt(lambda: join(chunks))
+    chunks, reason_of_chunks = attempt(lambda: FileChunks(path, size=size))
+    parts, reason_of_parts = (None, "") if chunks is None else attempt(lambda: join(chunks))
     if whole is not None and parts is not None:
         if whole.times is not None:
             parts = join(chunks)  # times have one type from the second iteration on
         for column, part in zip(("values", "labels", "times"), parts, strict=True):
             np.testing.assert_array_equal(getattr(whole, column), part, err_msg=column)
-    if "the reader process" in reason + reason_of_parts:
+    if "the reader process" in reason + reason_of_chunks + reason_of_parts:
         return "died"
     if (whole is None) != (parts is None):
         return "differs"

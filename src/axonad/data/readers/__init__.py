@@ -52,8 +52,8 @@ def read(
     return read_whole(Request.of(path, label, time, ignore, separator))
 
 
-def find_reader(path: Path) -> str:
-    """Return the function that reads a file; raise an error if there is none for it."""
+def find_reader(path: Path) -> tuple[str, int]:
+    """Return the function that reads a file and the file's size; raise an error without one."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def find_reader(path: Path) -> str:
         if path.name.lower().endswith(ending):
             if status.st_size == 0:
                 raise InputError(f"{path} is empty; expected a header line and rows")
-            return target
+            return target, status.st_size
     raise UnknownNameError(
         f"no reader for {path.name!r}; its suffix must be one of {', '.join(READERS)}"
     )

@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +20,6 @@ from axonad.errors import AxonADError
 def main(descriptor: int, memory: int) -> None:
     """Serve the parent at the other end of a socket (the entry point of the process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore")
     limit_this_process(memory)
     _exit_with_parent()
     connection = socket.socket(fileno=descriptor)

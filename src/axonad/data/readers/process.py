@@ -32,6 +32,8 @@ START_SECONDS = 60.0  # time limit for a process to import its packages
 EXIT_SECONDS = 5.0  # for a process to exit after it closed its connection
 LARGE = 2**28  # bytes; after a larger file the process ends, which frees its memory
 SOCKET_BUFFER = 2**22  # bytes
+FLAGS = ("-P", "-W", "ignore")  # no modules from the working folder, no warnings
+SIGNALS = {number.value: number.name for number in signal.Signals}
 CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
     "from axonad.data.readers.child import main; main(int(sys.argv[1]), int(sys.argv[2]))"
@@ -55,7 +57,7 @@ class ReaderProcess:
         try:
             with theirs:
                 self._process = subprocess.Popen(  # noqa: S603
-                    [sys.executable, "-P", "-c", CODE, str(number), str(memory), folders],
+                    [sys.executable, *FLAGS, "-c", CODE, str(number), str(memory), folders],
                     pass_fds=[number],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -109,7 +111,7 @@ class ReaderProcess:
             self.close()
             seconds = time.monotonic() - started
             raise FileError(f"{failed} was stopped after {seconds:.0f} s without an end") from None
-        except (ConnectionError, KeyError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, AxonADError):
                 raise
             raise FileError(f"{failed} died ({self._end()})") from None
@@ -132,7 +134,7 @@ class ReaderProcess:
         how = "it did not answer"
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(timeout=EXIT_SECONDS)
-            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            how = SIGNALS.get(-code, f"exit code {code}")
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 2000))
         words = self._log.read().decode(errors="replace").strip().splitlines()
         self.close()

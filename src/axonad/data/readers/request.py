@@ -47,12 +47,12 @@ class Request:
     ) -> Self:
         """Return the request for a file; raise an error if it is missing or of another format."""
         path = Path(path)
-        target = find_reader(path)
+        target, size = find_reader(path)
         if isinstance(ignore, str):
             raise InputError(f"ignore must be a list of columns, got {ignore!r}; pass [{ignore!r}]")
         return cls(
             target=target, path=str(path.absolute()), shown=str(path), name=path.name,
-            size=path.stat().st_size, label=label, time=time, ignore=tuple(ignore),
+            size=size, label=label, time=time, ignore=tuple(ignore),
             separator=separator, rows=rows,
         )  # fmt: skip
 
