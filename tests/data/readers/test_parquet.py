@@ -68,3 +68,10 @@ def test_values_that_do_not_fit_in_memory_are_not_read(path, monkeypatch):
         read(path)
     assert sum(frame.height for frame in read(path, rows=1).frames) == 2
     assert limits.largest_series() > 16
+
+
+@pytest.mark.parametrize("rows", [None, 2])
+def test_a_footer_that_promises_more_rows_is_noticed(path, rows):
+    lazy = pl.scan_parquet(path, glob=False)
+    with pytest.raises(FileError, match="it holds 2 rows where its footer says 3"):
+        list(parquet_module._frames(lazy, 3, rows, "x"))

@@ -78,16 +78,31 @@ def check_size(rows: int, channels: int, shown: str) -> None:
 
 def _frames(lazy: pl.LazyFrame, count: int, rows: int | None, shown: str) -> Iterator[pl.DataFrame]:
     try:
+        found = 0
         if rows is not None:
             for start in range(0, max(count, 1), rows):
-                yield lazy.slice(start, rows).collect()
+                frame = lazy.slice(start, rows).collect()
+                found += frame.height
+                _check_count(found, min(start + rows, count), shown)
+                yield frame
             return
         frame = lazy.collect()
     except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, FileError):
+            raise
         raise _unreadable(shown, error) from None
+    _check_count(frame.height, count, shown)
     yield from frame.iter_slices(max(1, PIECE // frame.width))
     if not frame.height:
         yield frame
+
+
+def _check_count(found: int, expected: int, shown: str) -> None:
+    if found != expected:
+        raise FileError(
+            f"{shown} cannot be read as Parquet: it holds {found} rows where its footer says "
+            f"{expected}; the file is damaged"
+        )
 
 
 def _unreadable(shown: str, error: Exception) -> FileError:
