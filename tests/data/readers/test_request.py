@@ -45,11 +45,12 @@ class Panic(BaseException):
 @pytest.mark.parametrize(
     ("raised", "message"),
     [
-        (Panic("index out of bounds\nstack"), "x.csv cannot be read as CSV: index out of bounds"),
+        (Panic("index out of bounds\nstack"), "x.csv cannot be read as CSV: it is damaged; "
+         "its parser failed with 'index out of bounds'"),
         (MemoryError(), "x.csv cannot be read as CSV: it needs more memory than this machine has"),
         (TypeError(), "x.csv cannot be read as CSV: TypeError"),
     ],
-)
+)  # fmt: skip
 def test_what_a_parser_raises_is_a_sentence(request_, monkeypatch, raised, message):
     def read_csv(*_, **__):
         raise raised

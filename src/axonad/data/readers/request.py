@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from axonad.data.readers.table import End, Piece
 
 LONGEST = 1000  # characters of a message
+SHOWN = 80  # characters of what a parser said when it failed
 CSV = "axonad.data.readers.csv:read_csv"
 
 
@@ -104,6 +105,8 @@ def to_file_error(error: BaseException, request: Request) -> FileError:
         reason = "it needs more memory than this machine has"
     else:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if not isinstance(error, Exception):  # a panic of the parser
+            reason = f"it is damaged; its parser failed with {reason[:SHOWN]!r}"
     return FileError(to_sentence(f"{request.shown} cannot be read as {request.format}: {reason}"))
 
 
