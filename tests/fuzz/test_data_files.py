@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +89,12 @@ def check_file(path, size) -> str:
 def test_the_files_themselves_are_read(tmp_path, name):
     (tmp_path / name).write_bytes(CORPUS[name])
     assert check_file(tmp_path / name, 7) == "read"
+
+
+def test_a_size_of_exabytes_costs_a_sentence(tmp_path):
+    path = tmp_path / "x.parquet"
+    path.write_bytes((Path(__file__).parent / "exabytes.parquet").read_bytes())
+    assert check_file(path, 7) in ("died", "refused")
 
 
 def test_damaged_files_give_a_series_or_a_sentence(tmp_path, bounded, capsys):

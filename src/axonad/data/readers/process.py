@@ -23,7 +23,7 @@ from typing import Any
 
 from axonad import errors
 from axonad.data.readers import limits
-from axonad.data.readers.request import Request
+from axonad.data.readers.request import Request, to_sentence
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import Buffer, receive_header, receive_piece, send
 from axonad.errors import AxonADError, FileError
@@ -58,6 +58,7 @@ class ReaderProcess:
             with theirs:
                 self._process = subprocess.Popen(  # noqa: S603
                     [sys.executable, *FLAGS, "-c", CODE, str(number), str(memory), folders],
+                    env=os.environ | {"RUST_BACKTRACE": "0"},  # its last words in one line
                     pass_fds=[number],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -136,9 +137,10 @@ class ReaderProcess:
             code = self._process.wait(timeout=EXIT_SECONDS)
             how = SIGNALS.get(-code, f"exit code {code}")
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 2000))
-        words = self._log.read().decode(errors="replace").strip().splitlines()
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
         self.close()
-        return f"{how}: {words[-1].strip()}" if words else how
+        words = [line.strip() for line in lines if not line.startswith("note:")]
+        return to_sentence(f"{how}: {words[-1]}" if words else how)
 
 
 def _error(header: dict[str, Any]) -> AxonADError:

@@ -106,7 +106,8 @@ class RecordReader:
             rest = self._text[self._start :]
             if len(rest) > LONGEST_RECORD:
                 raise self._too_long(rest)
-            new = self._source.read(self._block if self._is_begun else FIRST_BLOCK)
+            block = self._block if self._is_begun else FIRST_BLOCK
+            new = self._source.read(max(block, len(rest)))  # a long record is not scanned often
             text, self._is_end = rest + new, not new
             if not self._is_begun:
                 begin = len(text) - len(text.lstrip(b"\n"))
