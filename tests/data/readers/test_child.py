@@ -48,6 +48,7 @@ def test_files_are_answered_piece_by_piece_and_errors_by_name(connection, tmp_pa
     assert ask(connection, opening(path, rows=2)).series.values.tolist() == [[1], [2]]
     assert ask(connection, {"do": "next"}).series.values.tolist() == [[3]]
     assert ask(connection, {"do": "next"}).notes == ()
+    send(connection, {"do": "close"})
     error = ask(connection, opening(path, label="b"))
     assert (error["class"], error["is_done"]) == ("ChannelError", False)
     assert "has no column 'b'" in error["text"]

@@ -31,7 +31,11 @@ def write(tmp_path, text):
         ("a,b\n1,2\n# x\n", InputError, "data row 2 (line 3) of x.csv is a comment ('# x')"),
         ("a,b\nm,s\n1,2\n", InputError, "line 2 of x.csv holds no numbers ('m', 's')"),
         (",a\n0,1\n", InputError, "column 1 of x.csv has no name in line 1"),
-        ("a,b,\n1,2,\n3,4,x\n", InputError, "column 3 of x.csv has no name in line 1, but 'x' in"),
+        (
+            "a,column 3,\n1,2,\n3,4,x\n",
+            InputError,
+            "column 3 of x.csv has no name in line 1, but 'x' in",
+        ),
         ("a;b\n1.500;2\n3;4,5\n", InputError, "a decimal comma and others with a point"),
         ('a,b\n1,2\n3,"4\n', FileError, "quotation mark"),
         ('a,time\n1,"x"y\n', FileError, "cannot be read as CSV"),
@@ -101,6 +105,12 @@ def test_rows_with_too_few_cells_are_noted(tmp_path):
     with pytest.warns(DataWarning, match=note):
         assert len(np.concatenate([chunk.values for chunk in chunks])) == 4
     assert len(list(chunks)) == 2, "noted once"
+
+
+def test_many_rows_with_too_few_cells_take_no_longer(tmp_path):
+    path = write(tmp_path, "a,b\n" + "1\n" * 200_000)
+    with pytest.warns(DataWarning, match=r"data row 1 \(line 2\)"):
+        assert len(axonad.read(path)) == 200_000
 
 
 def test_a_decimal_comma_may_come_late(tmp_path):

@@ -25,6 +25,7 @@ def find(text, separator=None):
         ("a,x;b\n1,5;2\n3;4\n", ";", "a,x b"),
         ("a;b;c,d\n1;2;3\n", ";", "a b c,d"),
         ("sep=|\na|b\n1|2\n", "|", "a b"),
+        ("sep=\t\na\tb\n1\t2\n", "\t", "a b"),
         (" a , b\n1,2\n", ",", "a b"),
     ],
 )

@@ -15,7 +15,8 @@ def test_a_container_has_less_memory_than_its_machine(tmp_path, monkeypatch):
         (tmp_path / "memory.max").write_text(text)
         monkeypatch.setattr(limits, "CGROUPS", (str(tmp_path / "memory.max"),))
         assert limits.machine_memory() == expected
-    assert limits.largest_series() < limits.process_memory() < 2**20
+    assert limits.largest_series() < 2**19
+    assert limits.process_memory() == 2**32, "enough for the threads of many cores"
 
 
 def test_larger_files_have_more_time():

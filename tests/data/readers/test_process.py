@@ -84,13 +84,12 @@ def test_threads_read_at_once(path, tmp_path):
     def work(number):
         mine = tmp_path / f"{number}.csv"
         mine.write_text(f"a\n{number}\n")
-        for _ in range(2):
-            chunks = iter(FileChunks(path, size=1))
-            next(chunks)
-            if axonad.read(mine).values.tolist() != [[number]] or len(list(chunks)) != 2:
-                wrong.append(number)
+        chunks = iter(FileChunks(path, size=1))
+        next(chunks)
+        if axonad.read(mine).values.tolist() != [[number]] or len(list(chunks)) != 2:
+            wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -35,6 +35,9 @@ def serve(connection: socket.socket) -> None:
     pieces: Iterator[Piece | End] = iter(())
     while True:
         header = receive_header(connection)
+        if header["do"] == "close":
+            pieces = iter(())
+            continue
         if header["do"] == "open":
             sizes = header["sizes"]
             data = receive(connection, sizes[0]) if sizes else None

@@ -18,7 +18,7 @@ from axonad.errors import FileError, InputError
 
 BLOCK = 2**23  # bytes of text parsed at a time when a file is read at once
 CHUNK_BLOCK = 2**20  # bytes read at a time for chunks
-UNNAMED = "column "  # with its number; cannot be among the wanted columns
+UNNAMED = "\0"  # with its number, the name of a column without one; no text has this character
 
 
 def read_csv(
@@ -169,19 +169,21 @@ class CsvFrames:
         counts = records.cells(dialect.separator)
         for row in np.flatnonzero((counts > most) | (counts < least)).tolist():
             line = records.lines[row].decode()
+            is_comment, is_long = line.lstrip().startswith(COMMENTS), counts[row] > most
+            if not (is_comment or is_long or (line.strip() and not self._notes)):
+                continue
             where = f"data row {self._first + row + 1} (line {records.line_of(row)})"
-            if line.lstrip().startswith(COMMENTS):
+            if is_comment:
                 raise InputError(
                     f"{where} of {dialect.name} is a comment ({shown(line)}); remove it"
                 )
-            if counts[row] > most:
+            if is_long:
                 raise FileError(
                     f"{self._source.shown} cannot be read as CSV: {where} has {counts[row]} cells; "
                     f"expected {least} as in the header; if {dialect.separator!r} is not the "
                     "separator, pass separator=... (--separator ...)"
                 )
-            if line.strip() and not self._notes:
-                self._notes.append(
-                    f"{where} of {dialect.name} has {counts[row]} of {least} cells; the others "
-                    "count as missing"
-                )
+            self._notes.append(
+                f"{where} of {dialect.name} has {counts[row]} of {least} cells; the others count "
+                "as missing"
+            )

@@ -61,7 +61,7 @@ def parse_separator(separator: str | None) -> str | None:
 def find_dialect(reader: RecordReader, *, name: str, separator: str | None = None) -> Dialect:
     """Return the dialect of a CSV file; the next record of the reader is its first data row."""
     first = reader.take(1)
-    named = EXCEL.fullmatch(first.text.strip())
+    named = EXCEL.fullmatch(first.text.rstrip(b"\n"))
     if named is not None:
         separator = separator or named[1].decode("latin-1")
         first = reader.take(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 SECONDS = 60.0  # time limit of a reading, plus one second per MiB of the file
 SERIES_SHARE = 0.45  # of the machine's memory, for one series; joining its pieces takes it twice
 PROCESS_SHARE = 0.8  # of the machine's memory, for the reader process
+LEAST_MEMORY = 2**32  # bytes for the reader process; the stacks of its threads count
 LONGEST_RECORD = 2**26  # bytes between two line ends outside of quotation marks
 CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -36,7 +37,7 @@ def seconds_for(size: int) -> float:
 
 def process_memory() -> int:
     """Return the bytes of memory that the reader process may take."""
-    return int(machine_memory() * PROCESS_SHARE)
+    return max(int(machine_memory() * PROCESS_SHARE), LEAST_MEMORY)
 
 
 def limit_this_process(memory: int) -> None:

@@ -119,6 +119,13 @@ class ReaderProcess:
         self.is_clean = True
         return piece
 
+    def release(self) -> None:
+        """Let the process close its file."""
+        try:
+            send(self.connection, {"do": "close"})
+        except OSError:
+            self.is_clean = False
+
     def close(self) -> None:
         """End the process."""
         self.is_clean = False
@@ -183,6 +190,8 @@ def borrow() -> ReaderProcess | None:
 
 def give_back(reader: ReaderProcess, request: Request) -> None:
     """Keep a process for the next reading, or end it if it failed or holds much memory."""
+    if reader.is_clean:
+        reader.release()
     with _lock:
         if reader.is_clean and not _idle and request.size < LARGE:
             _idle.append(reader)
