@@ -103,7 +103,7 @@ def test_rows_with_too_few_cells_are_noted(tmp_path):
     assert np.isnan(values).sum(axis=1).tolist() == [0, 2, 3, 0]
     chunks = FileChunks(path, size=2)
     with pytest.warns(DataWarning, match=note):
-        assert len(np.concatenate([chunk.values for chunk in chunks])) == 4
+        next(iter(chunks))
     assert len(list(chunks)) == 2, "noted once"
 
 

@@ -68,7 +68,7 @@ def test_words_above_numbers_seem_to_be_units():
     [
         ("\n\n", InputError, "x.csv is empty"),
         (",,\n1,2,3\n", InputError, "no column names"),
-        ("a,b,a\n1,2,3\n", ChannelError, "'a' appears more than once"),
+        ("a,b,a\n1,2,3\n", ChannelError, "'a' appears more than once; .* in x.csv"),
         ("0.5,1\n1,2\n", InputError, "has no header line: it starts with numbers"),
         ("0,5;1,5\n1;2\n", InputError, "has no header line: it starts with numbers"),
         ("# by me\na,b\n1,2\n", InputError, r"line 1 of x\.csv is a comment \('# by me'\)"),

@@ -51,10 +51,11 @@ def test_a_piece_arrives_as_it_was_sent(ends, times):
     values = np.array([[1.0, 2.0], [np.nan, 4.0], [5.0, np.inf]])
     labels = np.array([0, 1, 0], np.int8)
     series = Series(values=values, channels=("a", "b\n"), labels=labels, times=times, name="x")
-    found = pass_on(ends, Piece(series, 9))
+    found = pass_on(ends, Piece(series, 9, ("note",)))
     np.testing.assert_array_equal(found.series.values, values)
     assert (found.series.channels, found.series.name, found.rows) == (("a", "b\n"), "x", 9)
     assert found.series.labels.tolist() == [0, 1, 0]
+    assert found.notes == ("note",)
     end = pass_on(ends, End(times, "text", ("note",)))
     assert (end.time_kind, end.notes) == ("text", ("note",))
     for arrived in (found.series.times, end.times):

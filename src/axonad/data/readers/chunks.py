@@ -51,10 +51,10 @@ class FileChunks:
         """Yield the chunks; errors name the row in the file."""
         with closing(stream_pieces(self._request)) as pieces:
             for piece in pieces:
-                if not isinstance(piece, End):
-                    yield piece.series
-                    continue
-                self._request = replace(self._request, time_kind=piece.time_kind)
-                if piece.notes != self._notes:
+                if piece.notes and piece.notes != self._notes:
                     self._notes = piece.notes
                     warn_of(piece.notes)
+                if isinstance(piece, End):
+                    self._request = replace(self._request, time_kind=piece.time_kind)
+                else:
+                    yield piece.series

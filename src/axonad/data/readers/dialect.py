@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from axonad.data.frames import check_unique
 from axonad.data.readers.records import RecordReader
-from axonad.errors import FileError, InputError
+from axonad.errors import ChannelError, FileError, InputError
 
 SEPARATORS = ("\t", ";", "|", ",")  # of two that fit equally well, the first is taken
 SAMPLE = 20  # records that show the separator and the decimal mark
@@ -145,7 +145,10 @@ def _check_names(names: list[str], separator: str, name: str) -> None:
             f"{name} has no header line: it starts with numbers; add a line of channel names"
         )
     last = max(i for i, cell in enumerate(names) if cell)
-    check_unique(names[: last + 1])
+    try:
+        check_unique(names[: last + 1])
+    except ChannelError as error:
+        raise ChannelError(f"{error} in {name}") from None
 
 
 def _is_number(text: str, separator: str) -> bool:

@@ -60,7 +60,8 @@ class Request:
     @property
     def format(self) -> str:
         """The name of the format, for messages."""
-        return "CSV" if self.target == CSV else "Parquet"
+        module = self.target.split(":")[0].rpartition(".")[2]
+        return module.upper() if len(module) < 5 else module.capitalize()
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""

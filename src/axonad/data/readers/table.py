@@ -49,6 +49,7 @@ class Piece:
 
     series: Series
     rows: int | None = None  # of the whole series, where it is known
+    notes: tuple[str, ...] = ()  # what the user should know of the file up to here
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,6 @@ def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | En
                     f"the times in column {columns.time!r} of {columns.name} were numbers when the "
                     "file was first read; leave the file unchanged while it is read"
                 ) from None
-        yield Piece(to_series(frame, columns, first=first), table.rows)
+        yield Piece(to_series(frame, columns, first=first), table.rows, tuple(table.notes))
         first += frame.height
     yield End(time_kind=common_kind(kinds), notes=tuple(table.notes))

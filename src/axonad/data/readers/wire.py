@@ -77,7 +77,7 @@ def receive_into(
 def send_piece(connection: socket.socket, piece: Piece | End) -> None:
     """Send a piece of a series, or what is known at its end."""
     if isinstance(piece, End):
-        header: dict[str, Any] = {"time_kind": piece.time_kind, "notes": list(piece.notes)}
+        header: dict[str, Any] = {"time_kind": piece.time_kind}
         arrays = {"times": piece.times}
     else:
         series = piece.series
@@ -85,8 +85,9 @@ def send_piece(connection: socket.socket, piece: Piece | End) -> None:
         arrays = {"values": series.values, "labels": series.labels, "times": series.times}
     known = {name: array for name, array in arrays.items() if array is not None}
     described = {name: [_type_of(array), array.shape] for name, array in known.items()}
-    kind = "end" if isinstance(piece, End) else "piece"
-    send(connection, header | {"is": kind, "arrays": described}, [*map(_bytes_of, known.values())])
+    header |= {"is": "end" if isinstance(piece, End) else "piece"}
+    header |= {"arrays": described, "notes": piece.notes}
+    send(connection, header, [*map(_bytes_of, known.values())])
 
 
 def receive_piece(
@@ -106,10 +107,11 @@ def receive_piece(
             raise ClosedError(f"{size} bytes for an array of {shape} {kind}")
         receive_into(connection, _bytes_of(array), deadline)
         arrays[name] = array
+    notes = tuple(header["notes"])
     if header["is"] == "end":
-        return End(arrays["times"], header["time_kind"], tuple(header["notes"]))
+        return End(arrays["times"], header["time_kind"], notes)
     channels = tuple(header["channels"])
-    return Piece(Series(channels=channels, name=header["name"], **arrays), header["rows"])
+    return Piece(Series(channels=channels, name=header["name"], **arrays), header["rows"], notes)
 
 
 def _type_of(array: NDArray[Any]) -> str:
