@@ -118,8 +118,8 @@ def with_value(frame, row, column, value):
         (["AxonAD", "nan.parquet", "--chunk", "9"], "first at row 200, channel 'yaw_rate'"),
         (["AxonAD", "gap.csv", "--chunk", "9"], "first at row 100, channel 'yaw_rate'"),
         (["AxonAD", "text.csv", "--chunk", "9"], "'yaw_rate' of text.csv is not numeric: 'x' in "
-         "data row 201"),
-        (["AxonAD", "label.csv", "--chunk", "9"], "must be 0 or 1, got 7 in data row 201"),
+         "row 200"),
+        (["AxonAD", "label.csv", "--chunk", "9"], "must be 0 or 1, got 7 in row 200"),
         (["AxonAD", "x.csv", "--chunk", "9", "--ignore", "torque"], "X lacks channel 'torque'"),
         (["AxonAD", "x.csv", "--chunk", "9", "--ignore", "sped"], "did you mean 'speed'"),
         (["AxonAD", "short.csv", "--chunk", "9"], "at most the series length 15, got 16"),

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import polars as pl
 import pytest
 
 import axonad
 from axonad.data.readers import READERS
-from axonad.errors import AxonADError, ChannelError, FileError, UnknownNameError
+from axonad.errors import AxonADError, ChannelError, FileError, InputError, UnknownNameError
 
 FRAME = pl.DataFrame(
     {"t_s": [0.0, 0.1, 0.2], "speed": [1.0, 2.5, 3.0], "gear": [1, 1, 2], "Label": [0, 0, 1]}
@@ -45,11 +46,20 @@ def write(tmp_path, text, name="x.csv"):
     return path
 
 
+def read_pipe(folder):
+    os.mkfifo(folder / "pipe.csv")
+    axonad.read(folder / "pipe.csv")  # opening it would wait for a writer
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda p: axonad.read(p / "none.csv"), FileError, "does not exist"),
         (axonad.read, FileError, "is a folder"),
+        (read_pipe, FileError, "is a pipe, socket or device; expected a plain file"),
+        (lambda p: axonad.read(p / "\0.csv"), FileError, "cannot be read"),
+        (refused("", "x.parquet"), InputError, "x.parquet is empty"),
+        (refused("a,b\n1,2\n", separator="ab"), InputError, "separator must be one character"),
         (refused("a", "x.xlsx"), UnknownNameError, "no reader for 'x.xlsx'"),
         (refused(b"ab", "x.csv.gz"), FileError, "read as CSV"),
         (refused("a,b\n1,2\n", time="tim"), ChannelError, "no column 'tim'"),

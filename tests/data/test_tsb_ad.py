@@ -44,6 +44,41 @@ def test_folder_and_zip_give_the_same(source):
     assert second.channels == ("a",)
 
 
+def test_times_of_the_kept_rows_are_kept(tmp_path):
+    name = "002_MSL_id_1_Sensor_tr_2_1st_3.csv"
+    (tmp_path / name).write_text("time,a,Label\nx,1,0\ny,,0\nz,3,1\n")
+    (series,) = read_series(tmp_path, [parse_name(name)])
+    assert series.times.tolist() == ["x", "z"]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2,3\n", 'a,b\n1,"2\n', "a\nx\n", b"\xff\xfe\0"])
+def test_broken_series_are_named(tmp_path, text):
+    name = "002_MSL_id_1_Sensor_tr_2_1st_3.csv"
+    data = text.encode() if isinstance(text, str) else text
+    with zipfile.ZipFile(tmp_path / "suite.zip", "w") as archive:
+        archive.writestr(name, data)
+    (tmp_path / name).write_bytes(data)
+    for source in (tmp_path, tmp_path / "suite.zip"):
+        with pytest.raises((FileError, InputError), match=name) as caught:
+            list(read_series(source, [parse_name(name)]))
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_broken_archives_are_named(tmp_path, monkeypatch):
+    name = "002_MSL_id_1_Sensor_tr_2_1st_3.csv"
+    path = tmp_path / "suite.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, FILES[name])
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"0,1,Label", b"0,1,Lobel"))
+    with pytest.raises(FileError, match=f"{name} in .*suite.zip cannot be read: Bad CRC-32"):
+        list(read_series(path, [parse_name(name)]))
+    path.write_bytes(whole)
+    monkeypatch.setattr("axonad.data.tsb_ad.largest_series", lambda: 10)
+    with pytest.raises(FileError, match="is too large to read: 33 bytes"):
+        list(read_series(path, [parse_name(name)]))
+
+
 def test_unknown_series_is_named(source):
     name = parse_name("002_MSL_id_2_Sensor_tr_2_1st_3.csv")
     with pytest.raises(UnknownNameError, match="did you mean '002_MSL_id_1"):

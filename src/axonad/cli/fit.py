@@ -37,7 +37,7 @@ def fit(
     ignore: Ignore = None,
     fill: Fill = None,
     max_hold: MaxHold = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it."""

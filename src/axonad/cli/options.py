@@ -27,7 +27,14 @@ LabelColumn = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", help="Column to ignore; may be repeated.")
 ]
-Separator = Annotated[str, typer.Option("--separator", help="Column separator of CSV files.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        help="Character between the columns of CSV files, or the word tab. Default: found from "
+        "the first lines.",
+    ),
+]
 IgnoreExtra = Annotated[
     bool,
     typer.Option("--ignore-extra", help="Ignore columns that the model does not know."),

@@ -58,7 +58,7 @@ def score(
         Path | None,
         typer.Option("--events", help="Also write the events to this file, .csv or .json."),
     ] = None,
-    separator: options.Separator = ",",
+    separator: options.Separator = None,
     force: options.Force = False,
     chunk: Annotated[
         int | None,

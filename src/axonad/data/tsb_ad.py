@@ -7,16 +7,18 @@ begins at row M. The whole series is scored, training rows included. Other colle
 
 from __future__ import annotations
 
-import io
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from axonad.data.readers.limits import largest_series
 from axonad.data.series import Series
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
 
@@ -28,6 +30,10 @@ TUNING = (
     4, 11, 23, 28, 40, 49, 62, 72, 82, 90, 107, 113, 120, 126, 131, 140, 149, 164, 178, 195,
 )  # fmt: skip
 """Numbers of the tuning series of the benchmark, the only ones on which settings are chosen."""
+
+BAD_MEMBER = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ def read_series(source: str | Path, names: Sequence[SeriesName]) -> Iterator[Ser
                 hint = suggest(name.file, known)
                 raise UnknownNameError(f"{source} has no series {name.file!r}{hint}")
             file = known[name.file]
-            data = Path(file).read_bytes() if archive is None else archive.read(file)
+            data = _read_file(Path(file)) if archive is None else _read_member(archive, file)
             yield _parse(data, name.file)
 
 
@@ -112,12 +118,26 @@ def _open(source: Path) -> zipfile.ZipFile:
         raise FileError(f"{source} cannot be read as a zip: {error}") from None
 
 
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _read_member(archive: zipfile.ZipFile, file: str) -> bytes:
+    size = archive.getinfo(file).file_size
+    if size > largest_series():
+        raise FileError(f"{file} in {archive.filename} is too large to read: {size} bytes")
+    try:
+        return archive.read(file)
+    except (*BAD_MEMBER, OSError) as error:
+        raise FileError(f"{file} in {archive.filename} cannot be read: {error}") from None
+
+
 def _parse(data: bytes, name: str) -> Series:
-    import polars as pl
+    from axonad.data.readers.reading import read_bytes
 
-    from axonad.data.readers.columns import to_series
-
-    frame = pl.read_csv(io.BytesIO(data), infer_schema_length=None)
-    series = to_series(frame, name=name)
+    series = read_bytes(data, name)
     complete = np.asarray(np.isfinite(series.values).all(axis=1))
-    return series if complete.all() else replace(series.select(complete), times=None)
+    return series if complete.all() else series.select(complete)

@@ -47,7 +47,7 @@ def test_the_second_iteration_has_one_type_of_time(tmp_path):
 def test_errors_name_the_row_in_the_file(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a\n1\n2\nx\n")
-    with pytest.raises(InputError, match="'x' in data row 3"):
+    with pytest.raises(InputError, match="'x' in row 2"):
         list(FileChunks(path, size=2))
 
 

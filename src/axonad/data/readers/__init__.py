@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib import import_module
+import stat
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from axonad.data.readers.columns import to_series
-from axonad.data.series import Series
-from axonad.errors import FileError, UnknownNameError
+from axonad.errors import FileError, InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from axonad.data.series import Series
 
 READERS = {
     ".csv": "axonad.data.readers.csv:read_csv",
@@ -27,9 +25,11 @@ def read(
     label: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
-    separator: str = ",",
+    separator: str | None = None,
 ) -> Series:
     """Return the series in a CSV or Parquet file.
+
+    The file is parsed in a process of its own, so a damaged file cannot harm this one.
 
     Parameters
     ----------
@@ -43,23 +43,33 @@ def read(
     ignore
         Columns to skip.
     separator
-        The character between the columns of a CSV file.
+        The character between the columns of a CSV file, or ``"tab"``. Default: comma, semicolon,
+        tab or ``|``, found from the first lines.
     """
-    path = Path(path)
-    frame = find_reader(path)(path, separator=separator)
-    return to_series(frame, name=path.name, label=label, time=time, ignore=ignore)
+    from axonad.data.readers.reading import read_whole
+    from axonad.data.readers.request import Request
+
+    return read_whole(Request.of(path, label, time, ignore, separator))
 
 
-def find_reader(path: Path) -> Callable[..., pl.DataFrame]:
-    """Return the function that reads a file; raise an error if there is none for its suffix."""
-    if not path.exists():
-        raise FileError(f"{path} does not exist; expected a file ({', '.join(READERS)})")
-    if path.is_dir():
+def find_reader(path: Path) -> tuple[str, int]:
+    """Return the function that reads a file and the file's size; raise an error without one."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise FileError(f"{path} does not exist; expected a file ({', '.join(READERS)})") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path} cannot be read: {reason}") from None
+    if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{path} is a folder; expected a file ({', '.join(READERS)})")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{path} is a pipe, socket or device; expected a plain file")
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):
         if path.name.lower().endswith(ending):
-            module, function = target.split(":")
-            return cast("Callable[..., pl.DataFrame]", getattr(import_module(module), function))
+            if status.st_size == 0:
+                raise InputError(f"{path} is empty; expected a header line and rows")
+            return target, status.st_size
     raise UnknownNameError(
         f"no reader for {path.name!r}; its suffix must be one of {', '.join(READERS)}"
     )

@@ -1,57 +1,96 @@
-"""Convert a table to a series: find the time and label columns, check the channels."""
+"""Which columns of a table are time, labels and channels, and the series they make."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from axonad.data.readers.dialect import option, shown
 from axonad.data.series import Series
 from axonad.errors import ChannelError, InputError, suggest
 
 TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
 MISSING = ("", "NA", "N/A", "null", "None")
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?\s*")
+LISTED = 10  # columns named in a message
 
 
-def to_series(
-    frame: pl.DataFrame,
-    *,
-    name: str,
-    label: str | None = None,
-    time: str | None = None,
-    ignore: Sequence[str] = (),
-    first: int = 0,
-) -> Series:
-    """Return the series in a table; its time and label columns are not channels.
+@dataclass(frozen=True)
+class Asked:
+    """The columns the user named; see :func:`axonad.data.readers.read`."""
+
+    label: str | None = None
+    time: str | None = None
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What each column of a table is for; those that are ignored are absent."""
+
+    channels: tuple[str, ...]
+    label: str | None
+    time: str | None
+    name: str  # of the file, for messages
+
+    @property
+    def all(self) -> list[str]:
+        """The columns to read."""
+        return [*self.channels, *filter(None, (self.label, self.time))]
+
+
+def choose_columns(names: Sequence[str], asked: Asked, *, name: str) -> Columns:
+    """Return what the columns of a file are for; raise an error if a named one is missing."""
+    for column in asked.ignore:
+        _check_column(names, column, name)
+    names = [column for column in names if column not in asked.ignore]
+    for column in filter(None, (asked.label, asked.time)):
+        _check_column(names, column, name)
+    label = find_column(names, asked.label, LABEL_COLUMNS)
+    time = find_column(names, asked.time, TIME_COLUMNS)
+    channels = tuple(column for column in names if column not in (label, time))
+    if not channels:
+        raise InputError(
+            f"{name} has no channel columns, only {list(names)}; expected at least one more"
+        )
+    return Columns(channels, label, time, name)
+
+
+def to_series(frame: pl.DataFrame, columns: Columns, *, first: int = 0) -> Series:
+    """Return the series in a table.
 
     ``first`` is the number of rows of the file before the table, for rows named in messages.
     """
-    for column in ignore:
-        _check_column(frame, column, name)
-    frame = frame.drop(*ignore)
-    for column in filter(None, (label, time)):
-        _check_column(frame, column, name)
-    label = find_column(frame.columns, label, LABEL_COLUMNS)
-    time = find_column(frame.columns, time, TIME_COLUMNS)
-    channels = [column for column in frame.columns if column not in (label, time)]
-    if not channels:
-        raise InputError(
-            f"{name} has no channel columns, only {frame.columns}; expected at least one more"
-        )
     if frame.height == 0:
-        raise InputError(f"{name} has a header but no rows; expected at least one")
-    _check_numeric(frame, channels, name, first)
-    values = frame.select(pl.col(channels).cast(pl.Float64)).fill_null(float("nan")).to_numpy()
+        raise InputError(f"{columns.name} has a header but no rows; expected at least one")
+    _check_numeric(frame, columns, first)
+    numbers = frame.select(pl.col(columns.channels).cast(pl.Float64)).fill_null(float("nan"))
     return Series(
-        values=np.ascontiguousarray(values),
-        channels=tuple(channels),
-        labels=None if label is None else _labels(frame[label], name, first),
-        times=None if time is None else frame[time].to_numpy(),
-        name=name,
+        values=np.ascontiguousarray(numbers.to_numpy(order="c")),
+        channels=columns.channels,
+        labels=None if columns.label is None else _labels(frame[columns.label], columns, first),
+        times=None if columns.time is None else to_times(frame[columns.time], columns.name),
+        name=columns.name,
     )
+
+
+def to_times(column: pl.Series, name: str) -> NDArray[Any]:
+    """Return a time column as numbers, datetimes, or an object array of text and None."""
+    kind = column.dtype
+    check_flat(column.name, kind, name)
+    if kind in (pl.Categorical, pl.Enum, pl.Time):
+        column = column.cast(pl.String)
+    elif kind in (pl.Boolean, pl.Null) or (kind.is_numeric() and not _is_numpy_number(kind)):
+        column = column.cast(pl.Float64)
+    times = column.to_numpy()
+    return times if times.dtype.kind in "iufMm" else times.astype(object)
 
 
 def find_column(columns: Sequence[str], asked: str | None, known: Collection[str]) -> str | None:
@@ -61,34 +100,81 @@ def find_column(columns: Sequence[str], asked: str | None, known: Collection[str
     return next((column for column in columns if column.lower() in known), None)
 
 
-def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
-    if column not in frame.columns:
-        hint = suggest(column, frame.columns) or f"; columns: {', '.join(frame.columns[:10])}"
-        raise ChannelError(f"{name} has no column {column!r}{hint}")
+def check_flat(column: str, kind: pl.DataType, name: str) -> None:
+    """Raise an error if a column holds lists, records or bytes."""
+    if kind.is_nested():
+        what = "records" if kind == pl.Struct else "lists"
+    elif kind in (pl.Binary, pl.Object):
+        what = "bytes" if kind == pl.Binary else "objects"
+    else:
+        return
+    raise InputError(
+        f"column {column!r} of {name} holds {what}; expected numbers; skip it with "
+        f"{option('ignore', column)}"
+    )
 
 
-def _check_numeric(frame: pl.DataFrame, channels: Sequence[str], name: str, first: int) -> None:
-    for column in channels:
-        kind = frame[column].dtype
+def not_numeric(column: str, name: str, cell: object, row: int, where: str = "") -> InputError:
+    """Return the error for a cell that is not a number; rows count from 0."""
+    if THOUSANDS.fullmatch(str(cell)):
+        return InputError(
+            f"column {column!r} of {name} has {shown(cell)} in row {row}{where}; write "
+            "numbers without thousands separators"
+        )
+    return InputError(
+        f"column {column!r} of {name} is not numeric: {shown(cell)} in row {row}{where}; skip "
+        f"it with {option('ignore', column)} or read it as time with {option('time', column)}"
+    )
+
+
+def wrong_label(column: str, name: str, cell: object, row: int) -> InputError:
+    """Return the error for a label that is neither 0 nor 1; rows count from 0."""
+    if isinstance(cell, float):
+        got = f"{cell:g}"
+    else:
+        got = "a missing value" if cell is None else shown(cell)
+    return InputError(
+        f"labels in column {column!r} of {name} must be 0 or 1, got {got} in row {row}; skip "
+        f"it with {option('ignore', column)}"
+    )
+
+
+def _is_numpy_number(kind: pl.DataType) -> bool:
+    return kind.is_float() or str(kind) in {f"{u}Int{bits}" for u in ("", "U") for bits in BITS}
+
+
+BITS = (8, 16, 32, 64)
+
+
+def _check_column(names: Sequence[str], column: str, name: str) -> None:
+    if column not in names:
+        listed = ", ".join(shown(known)[1:-1] for known in names[:LISTED])
+        raise ChannelError(
+            f"{name} has no column {column!r}{suggest(column, names) or f'; columns: {listed}'}"
+        )
+
+
+def _check_numeric(frame: pl.DataFrame, columns: Columns, first: int) -> None:
+    schema = frame.schema
+    for column in columns.channels:
+        kind = schema[column]
         if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
             continue
+        check_flat(column, kind, columns.name)
         text = frame[column].cast(pl.String, strict=False)
         numbers = text.cast(pl.Float64, strict=False)
         bad = (text.is_not_null() & numbers.is_null()).arg_true()
         row = int(bad[0]) if len(bad) else 0
-        raise InputError(
-            f"column {column!r} of {name} is not numeric: {text[row]!r} in data row "
-            f"{first + row + 1}; skip the column (ignore) or declare it as time"
-        )
+        raise not_numeric(column, columns.name, text[row], first + row)
 
 
-def _labels(column: pl.Series, name: str, first: int) -> NDArray[np.int8]:
-    values = column.cast(pl.Float64, strict=False).to_numpy()
+def _labels(column: pl.Series, columns: Columns, first: int) -> NDArray[np.int8]:
+    check_flat(column.name, column.dtype, columns.name)
+    numbers = column.cast(pl.Float64, strict=False)
+    values = numbers.to_numpy()
     bad = ~np.isin(values, (0.0, 1.0))
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(
-            f"labels in column {column.name!r} of {name} must be 0 or 1, "
-            f"got {column[row]!r} in data row {first + row + 1}"
-        )
+        cell = column[row] if numbers[row] is None else numbers[row]
+        raise wrong_label(column.name, columns.name, cell, first + row)
     return values.astype(np.int8)

@@ -1,0 +1,121 @@
+"""What to read, and the pieces of the series that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from axonad.data.readers import find_reader
+from axonad.errors import AxonADError, FileError, InputError, is_out_of_memory
+
+if TYPE_CHECKING:
+    from axonad.data.readers.table import End, Piece
+
+LONGEST = 1000  # characters of a message
+SHOWN = 80  # characters of what a parser said when it failed
+CSV = "axonad.data.readers.csv:read_csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A file or the bytes of one, and how to read it. All fields can be written as JSON."""
+
+    target: str  # the function that reads it, as in READERS
+    path: str = ""  # absolute; empty for bytes
+    shown: str  # the path as the user gave it, for messages
+    name: str
+    size: int  # in bytes
+    label: str | None = None
+    time: str | None = None
+    ignore: tuple[str, ...] = ()
+    separator: str | None = None
+    rows: int | None = None  # of a chunk; None: the whole at once
+    time_kind: str | None = None  # of the time column, if known from an earlier iteration
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        label: str | None,
+        time: str | None,
+        ignore: Sequence[str],
+        separator: str | None,
+        *,
+        rows: int | None = None,
+    ) -> Self:
+        """Return the request for a file; raise an error if it is missing or of another format."""
+        path = Path(path)
+        target, size = find_reader(path)
+        if isinstance(ignore, str):
+            raise InputError(f"ignore must be a list of columns, got {ignore!r}; pass [{ignore!r}]")
+        return cls(
+            target=target, path=str(path.absolute()), shown=str(path), name=path.name,
+            size=size, label=label, time=time, ignore=tuple(ignore),
+            separator=separator, rows=rows,
+        )  # fmt: skip
+
+    @property
+    def format(self) -> str:
+        """The name of the format, for messages."""
+        module = self.target.split(":")[0].rpartition(".")[2]
+        return module.upper() if len(module) < 5 else module.capitalize()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        return asdict(self) | {"ignore": list(self.ignore)}
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Self:
+        """Return a request from its fields."""
+        return cls(**fields | {"ignore": tuple(fields["ignore"])})
+
+
+def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece | End]:
+    """Yield the pieces of the series in a file or in ``data``; every error is an AxonADError."""
+    from axonad.data.readers.columns import Asked
+    from axonad.data.readers.table import pieces_in_chunks, pieces_of_whole
+
+    module, function = request.target.split(":")
+    try:
+        table = getattr(import_module(module), function)(
+            Path(request.path) if data is None else data,
+            shown_path=request.shown,
+            name=request.name,
+            asked=Asked(request.label, request.time, request.ignore),
+            separator=request.separator,
+            rows=request.rows,
+        )
+        if request.rows is None:
+            yield from pieces_of_whole(table)
+        else:
+            yield from pieces_in_chunks(table, request.time_kind)
+    except AxonADError as error:
+        raise type(error)(to_sentence(str(error))) from None
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # polars panics with a BaseException
+        raise to_file_error(error, request) from error
+
+
+def to_file_error(error: BaseException, request: Request) -> FileError:
+    """Return the error of a parser as a sentence about the file."""
+    if is_out_of_memory(error):
+        reason = "it needs more memory than this machine has"
+    else:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if not isinstance(error, Exception):  # a panic of the parser
+            reason = f"it is damaged; its parser failed with {reason[:SHOWN]!r}"
+    return FileError(to_sentence(f"{request.shown} cannot be read as {request.format}: {reason}"))
+
+
+def to_sentence(text: str) -> str:
+    r"""Return a message on one line and not too long, whatever of a file it quotes.
+
+    >>> to_sentence("no column 'a\nb'")
+    "no column 'a\\nb'"
+    """
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
