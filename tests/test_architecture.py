@@ -20,6 +20,7 @@ SUPPORT = {
     "atomic.py", "config.py", "errors.py", "modelfile.py", "parameters.py", "progress.py",
     "registry.py", "explanation.py", "live_windows.py", "model/config.py",
     "cli/main.py", "cli/options.py", "cli/output_files.py", "cli/terminal.py", "cli/score_table.py",
+    "cli/app.py", "cli/signals.py", "saving.py",
     "data/readers/__init__.py", "data/readers/columns.py", "stream/chunks.py",
     "fast/cpu/buffers.py", "fast/cpu/folding.py", "fast/cpu/predictor.py", "model/embedding.py",
 }  # fmt: skip

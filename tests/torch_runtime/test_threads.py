@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 import torch
@@ -43,6 +44,21 @@ def test_an_error_reaches_the_caller(threads):
     with pytest.raises(ValueError, match="item"):
         share_out(range(5), work)
     assert torch.get_num_threads() == threads
+
+
+def test_after_an_error_no_new_items_are_begun(threads):
+    begun = []
+
+    def work(items):
+        for item in items:
+            begun.append(item)
+            if item == 0:
+                raise KeyboardInterrupt
+            time.sleep(0.01)  # longer than the caller takes to learn of the error
+
+    with pytest.raises(KeyboardInterrupt):
+        share_out(range(500), work)
+    assert len(begun) < 400
 
 
 def test_threads_come_back_after_one_thread(threads):

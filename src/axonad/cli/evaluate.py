@@ -11,6 +11,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
+from axonad import atomic
 from axonad.cli.options import Force
 from axonad.cli.output_files import check_output, write_table
 from axonad.cli.terminal import plain_table, print_line, print_table
@@ -98,9 +99,8 @@ def _print(result: Evaluation, chance: dict[str, float]) -> None:
 
 def _write(target: Path, result: Evaluation, chance: dict[str, float]) -> None:
     if target.suffix.lower() == ".json":
-        target.parent.mkdir(parents=True, exist_ok=True)
-        document = {**result.as_dict(), "chance": chance}
-        target.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps({**result.as_dict(), "chance": chance}, indent=2) + "\n"
+        atomic.write_bytes(target, text.encode(), overwrite=True)
         return
     names = list(result)
     values, chances = [result[name] for name in names], [chance[name] for name in names]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from axonad import atomic
 from axonad.errors import MissingDependencyError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -51,10 +53,11 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure and close it; drawing the same data again gives the same bytes."""
     plt = load_pyplot()
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    ending, drawn = path.suffix.lower(), BytesIO()
     with plt.rc_context({"svg.hashsalt": "axonad"}):
-        figure.savefig(path, dpi=130, metadata=undated.get(path.suffix.lower()))
+        figure.savefig(drawn, format=ending[1:], dpi=130, metadata=undated.get(ending))
     plt.close(figure)
+    atomic.write_bytes(path, drawn.getvalue(), overwrite=True)
 
 
 def trim_axis(axis: Axes, *, labelsize: int = 8) -> None:

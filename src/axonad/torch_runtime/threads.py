@@ -7,9 +7,9 @@ use the cores too, that wait is most of the time; independent items do not wait 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from queue import SimpleQueue
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 import torch
@@ -31,7 +31,8 @@ def one_thread() -> Iterator[None]:
 def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
     """Call ``work`` on as many threads as torch may use; each takes the next item when it is free.
 
-    Inside ``work``, torch uses one thread; the gradient mode is that of the caller.
+    Inside ``work``, torch uses one thread; the gradient mode is that of the caller. After an error
+    or an interrupt the threads finish the items they have begun and take no more.
     """
     threads = min(torch.get_num_threads(), len(items))
     if threads < 2:
@@ -49,5 +50,13 @@ def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
             work(iter(pending.get, None))
 
     with one_thread(), ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(one) for _ in range(threads)]:
-            done.result()
+        try:
+            for done in as_completed([pool.submit(one) for _ in range(threads)]):
+                done.result()
+        except BaseException:
+            with suppress(Empty):
+                while True:
+                    pending.get_nowait()
+            for _ in range(threads):
+                pending.put(None)
+            raise
