@@ -81,9 +81,9 @@ def test_the_errors_of_polars_give_the_same_sentence(tmp_path, full_disk, write)
 
 
 def test_other_errors_pass_as_they_are(tmp_path):
-    with pytest.raises(ValueError, match="^mine$"), atomic.writing("x"):
+    with pytest.raises(ValueError, match=r"^mine$"), atomic.writing("x"):
         raise ValueError("mine")
-    with pytest.raises(FileError, match="^cannot write x: odd$"), atomic.writing("x"):
+    with pytest.raises(FileError, match=r"^cannot write x: odd$"), atomic.writing("x"):
         raise OSError("odd")
 
 
@@ -118,7 +118,8 @@ with atomic.parts_folder({str(tmp_path / "x")!r}) as folder:
         temporary.write_bytes(b"half")
         os.kill(os.getpid(), signal.SIGKILL)
 """
-    assert subprocess.run([sys.executable, "-c", write], check=False).returncode == -9
+    killed = subprocess.run([sys.executable, "-c", write], check=False)  # noqa: S603
+    assert killed.returncode == -9
     left = sorted(path.name for path in tmp_path.iterdir())
     assert len(left) == 2
     dead = left[0].split("-")[1].split(".")[0]

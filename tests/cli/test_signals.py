@@ -25,7 +25,7 @@ def send(number, after=0.0):
 def test_a_signal_unwinds_the_stack_of_a_waiting_thread(number, error, code):
     before = signal.getsignal(number), signal.getsignal(signal.SIGINT)
     cleaned = []
-    with Signals() as signals, pytest.raises(error) as caught:  # noqa: PT012
+    with Signals() as signals, pytest.raises(error) as caught:
         try:
             send(number)
             threading.Event().wait(20)
@@ -41,7 +41,7 @@ def test_a_swallowed_signal_is_repeated_but_not_while_cleaning_up(monkeypatch):
     monkeypatch.setattr(module, "SOON", 0.01)
     monkeypatch.setattr(module, "LATER", 0.01)
     wait = threading.Event().wait
-    with Signals() as signals, pytest.raises(KeyboardInterrupt):  # noqa: PT012
+    with Signals() as signals, pytest.raises(KeyboardInterrupt):
         try:
             send(signal.SIGINT)
             wait(20)
@@ -82,5 +82,5 @@ def test_nothing_heavy_is_imported_before_a_handler_stands():
         "& {'numpy', 'polars', 'torch', 'typer', 'rich', 'click'}))"
     )
     command = [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {check}"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     assert found.stdout.strip() == "[]"

@@ -36,9 +36,9 @@ def plain(text: str) -> str:
 
 
 def paragraphs(doc: str | None) -> list[str]:
-    """Return the plain paragraphs before the first section; differences to the paper by themselves.
+    r"""Return the plain paragraphs before the first section; differences to the paper alone.
 
-    >>> paragraphs("A. B\\nc. Where we differ: d.\\n\\nParameters\\n----------\\nx\\n    Y.")
+    >>> paragraphs("A. B\nc. Where we differ: d.\n\nParameters\n----------\nx\n    Y.")
     ['A. B c.', 'Where we differ: d.']
     """
     text = re.split(r"\n\n\w+\n-+\n", inspect.cleandoc(doc or ""))[0]

@@ -89,4 +89,4 @@ def _send_to_main_thread(number: int) -> None:
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, number)  # also ends waiting for a lock or for input
     else:
-        _thread.interrupt_main(number)
+        _thread.interrupt_main(signal.Signals(number))

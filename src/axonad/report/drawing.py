@@ -17,6 +17,11 @@ FORMATS = (".png", ".svg", ".pdf")
 # The colour-blind safe palette of Okabe and Ito.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 BLUE, ORANGE, GREEN, RED, GRAY = *PALETTE[:4], "#bdbdbd"
+# The same thing has the same colour in every figure.
+CHANNEL, SCORE, COMPONENT = "#7f7f7f", "#000000", BLUE
+THRESHOLD = ALARM = RED
+FOUND, MISSED, LABELLED = GREEN, PALETTE[4], ORANGE
+UNUSABLE, UNSCORED = "#c9c9c9", "#e9e9e9"
 MARKERS = ("o", "s", "^", "D")
 
 
