@@ -80,6 +80,13 @@ def test_the_errors_of_polars_give_the_same_sentence(tmp_path, full_disk, write)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_folders_made_for_a_file_that_is_not_written_are_removed(tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(KeyError), atomic.replacement(tmp_path / "mine" / "a" / "b" / "x"):
+        raise KeyError
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+
+
 def test_other_errors_pass_as_they_are(tmp_path):
     with pytest.raises(ValueError, match=r"^mine$"), atomic.writing("x"):
         raise ValueError("mine")

@@ -11,7 +11,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from axonad.errors import FileError
@@ -41,10 +41,10 @@ def replacements(*targets: str | Path) -> Iterator[tuple[Path, ...]]:
     paths = [Path(target) for target in targets]
     temporaries = tuple(_temporary(path) for path in paths)
     where = str(paths[0]) if len(paths) == 1 else f"to {paths[0].parent}"
-    with writing(where):
+    with writing(where), ExitStack() as stack:
         try:
             for path in paths:
-                _prepare(path)
+                stack.enter_context(_prepared(path))
             yield temporaries
             for temporary in temporaries:
                 with temporary.open("rb+") as file:
@@ -62,14 +62,13 @@ def parts_folder(target: str | Path) -> Iterator[Path]:
     """Yield an empty folder beside ``target`` for the parts of it; it is removed at the end."""
     path = Path(target)
     folder = _temporary(path, "-parts")
-    try:
+    with ExitStack() as stack:
         with writing(path):
-            _prepare(path)
+            stack.enter_context(_prepared(path))
+            stack.callback(_remove, folder)
             _remove(folder)  # of an earlier process with the same number
             folder.mkdir()
         yield folder
-    finally:
-        _remove(folder)
 
 
 def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
@@ -111,13 +110,25 @@ def _reason(error: Exception) -> str | None:
     return str(error) if isinstance(error, OSError) else None
 
 
-def _prepare(path: Path) -> None:
-    """Make the folder of a target; remove what killed processes left there for the same target."""
+@contextmanager
+def _prepared(path: Path) -> Iterator[None]:
+    """Make the folder of a target, and remove what killed processes left there for this target.
+
+    After an error in the block, the folders made for it are removed too.
+    """
     if path.exists() and not path.is_file():  # a device such as /dev/null must not be replaced
         raise FileError(f"cannot write {path}: it exists and is not a regular file")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for left in _leftovers(path):
-        _remove(left)
+    made = [parent for parent in path.parents if not parent.exists()]  # innermost first
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in _leftovers(path):
+            _remove(left)
+        yield
+    except BaseException:
+        with suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def _temporary(path: Path, suffix: str = "") -> Path:

@@ -53,8 +53,11 @@ def _run(arguments: list[str] | None) -> int:
         return 0
     except typer.Abort:
         return INTERRUPTED
-    except (AxonADError, OSError) as error:
+    except AxonADError as error:
         print_error(str(error))
+    except OSError as error:
+        where = "" if error.filename is None else f": {error.filename!r}"
+        print_error(f"{error.strerror}{where}" if error.strerror else str(error))
     except ClickException as error:
         print_error(error.format_message())  # type: ignore[attr-defined]
     except (MemoryError, RuntimeError) as error:

@@ -61,4 +61,4 @@ def test_a_full_disk_ends_the_report(tmp_path, full_disk):
     for tables, figures in (({"scores": make_table}, {}), ({}, {"bars": draw})):
         with full_disk(20), pytest.raises(FileError, match=": File too large"):
             write_report(tmp_path / "new", tables=tables, figures=figures, force=False)
-        assert list((tmp_path / "new").iterdir()) == []
+        assert list(tmp_path.iterdir()) == []
