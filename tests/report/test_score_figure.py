@@ -59,6 +59,7 @@ def test_planted_events_are_shaded_by_whether_they_were_found(tmp_path, drawn):
     (figure,) = drawn
     assert [axis.get_ylabel() for axis in figure.axes] == ["f", "b", "score"]
     assert shaded(figure.axes[0]) == [(9.5, 19.5, drawing.FOUND), (29.5, 30.5, drawing.MISSED)]
+    assert figure.axes[0].patches[1].get_linewidth() >= 1, "a single step is visible"
     expected = ["channel", "score", "threshold", "planted fault, found", "planted fault, missed"]
     assert legend(figure) == expected, "no alarms: nothing to explain"
     assert figure.get_suptitle() == "t"

@@ -141,8 +141,8 @@ def _shade(
     for axis in axes:
         for start, end in spans:
             left, right = time.span(start, end)
-            axis.axvspan(
-                left, right, facecolor=color, alpha=alpha, linewidth=0, zorder=0.5, label=label
+            axis.axvspan(  # the edge keeps a short event visible
+                left, right, color=color, alpha=alpha, linewidth=1, zorder=0.5, label=label
             )
 
 
