@@ -6,6 +6,7 @@ import time
 import pytest
 import torch
 
+from axonad.torch_runtime import threads as module
 from axonad.torch_runtime.threads import one_thread, share_out
 
 
@@ -59,6 +60,27 @@ def test_after_an_error_no_new_items_are_begun(threads):
     with pytest.raises(KeyboardInterrupt):
         share_out(range(500), work)
     assert len(begun) < 400
+
+
+def test_an_interrupt_is_seen_soon_and_ends_the_work(threads, monkeypatch):
+    if threads == 1:
+        pytest.skip("the caller works itself")
+    begun = []
+
+    def work(items):
+        for item in items:
+            begun.append(item)
+            time.sleep(0.01)
+
+    def interrupted(running, *, timeout, return_when):
+        assert timeout <= 1, "no long wait: not every system ends it at Ctrl-C"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        share_out(range(500), work)
+    assert len(begun) < 400
+    assert torch.get_num_threads() == threads
 
 
 def test_threads_come_back_after_one_thread(threads):

@@ -7,7 +7,7 @@ use the cores too, that wait is most of the time; independent items do not wait 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -15,6 +15,7 @@ from typing import TypeVar
 import torch
 
 T = TypeVar("T")
+POLL = 0.2  # seconds between two looks at the threads
 
 
 @contextmanager
@@ -51,8 +52,11 @@ def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
 
     with one_thread(), ThreadPoolExecutor(threads) as pool:
         try:
-            for done in as_completed([pool.submit(one) for _ in range(threads)]):
-                done.result()
+            running = {pool.submit(one) for _ in range(threads)}
+            while running:  # not one long wait, which not every system interrupts at Ctrl-C
+                done, running = wait(running, timeout=POLL, return_when=FIRST_EXCEPTION)
+                for finished in done:
+                    finished.result()
         except BaseException:
             with suppress(Empty):
                 while True:
