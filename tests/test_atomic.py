@@ -1,6 +1,9 @@
 import errno
 import os
+import subprocess
+import sys
 
+import polars as pl
 import pytest
 
 from axonad import atomic
@@ -63,3 +66,77 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path):
     (tmp_path / "file").write_bytes(b"mine")
     with pytest.raises(FileError, match=r"cannot write .*file/x"):
         atomic.write_bytes(tmp_path / "file" / "x", b"", overwrite=False)
+
+
+@pytest.mark.parametrize("write", ["write_csv", "write_parquet"])
+def test_the_errors_of_polars_give_the_same_sentence(tmp_path, full_disk, write):
+    frame = pl.DataFrame({"a": range(9_000)})
+    with (
+        full_disk(),
+        pytest.raises(FileError, match=r"^cannot write .*/x: File too large$"),
+        atomic.replacement(tmp_path / "x") as temporary,
+    ):
+        getattr(frame, write)(temporary)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_made_for_a_file_that_is_not_written_are_removed(tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(KeyError), atomic.replacement(tmp_path / "mine" / "a" / "b" / "x"):
+        raise KeyError
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+
+
+def test_other_errors_pass_as_they_are(tmp_path):
+    with pytest.raises(ValueError, match=r"^mine$"), atomic.writing("x"):
+        raise ValueError("mine")
+    with pytest.raises(FileError, match=r"^cannot write x: odd$"), atomic.writing("x"):
+        raise OSError("odd")
+
+
+def test_a_device_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match=r"pipe: it exists and is not a regular file"):
+        atomic.write_bytes(tmp_path / "pipe", b"", overwrite=True)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_the_longest_file_name_can_be_written(tmp_path):
+    path = tmp_path / ("x" * 255)
+    atomic.write_bytes(path, b"new", overwrite=False)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_for_parts_is_removed_whatever_happens(tmp_path):
+    with pytest.raises(KeyboardInterrupt), atomic.parts_folder(tmp_path / "x") as folder:
+        (folder / "part").write_bytes(b"")
+        assert folder.parent == tmp_path
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    write = f"""
+import os, signal
+from axonad import atomic
+with atomic.parts_folder({str(tmp_path / "x")!r}) as folder:
+    (folder / "part").write_bytes(b"")
+    with atomic.replacement({str(tmp_path / "x")!r}) as temporary:
+        temporary.write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", write], check=False)  # noqa: S603
+    assert killed.returncode == -9
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert len(left) == 2
+    dead = left[0].split("-")[1].split(".")[0]
+    others = [
+        left[0].replace(".x.", ".y."),  # of another target
+        left[0].replace(dead, str(os.getppid())),  # of a process that runs
+        f".x.00000000-{dead}.tmp",  # of another host
+        f".x.{dead}.txt",
+    ]
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    atomic.write_bytes(tmp_path / "x", b"new", overwrite=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, "x"])

@@ -1,13 +1,24 @@
-"""Write files atomically: under a temporary name, then renamed."""
+"""Write files atomically: under a temporary name beside the target, then renamed.
+
+The name ``.TARGET.HOST-PID.tmp`` tells who writes: a killed process cannot remove its temporary
+files, so the next one that writes the same target does.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from axonad.errors import FileError
+
+# How libraries written in Rust (polars, safetensors) report an error of the operating system.
+RUST_ERROR = re.compile(r"([^:]+) \(os error \d+\)")
+LONGEST = 200  # bytes of a target's name repeated in the temporary one; file systems allow 255
 
 
 @contextmanager
@@ -28,25 +39,36 @@ def replacements(*targets: str | Path) -> Iterator[tuple[Path, ...]]:
     a full disk leave every target untouched.
     """
     paths = [Path(target) for target in targets]
-    temporaries = tuple(path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths)
-    try:
-        for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporaries
-        for temporary in temporaries:
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
-        for temporary, path in zip(temporaries, paths, strict=True):
-            temporary.replace(path)
-    except FileError:
-        raise
-    except OSError as error:
-        where = paths[0] if len(paths) == 1 else f"to {paths[0].parent}"
-        raise FileError(f"cannot write {where}: {error.strerror or error}") from None
-    finally:
-        for temporary in temporaries:
-            with suppress(OSError):
-                temporary.unlink()
+    temporaries = tuple(_temporary(path) for path in paths)
+    where = str(paths[0]) if len(paths) == 1 else f"to {paths[0].parent}"
+    with writing(where), ExitStack() as stack:
+        try:
+            for path in paths:
+                stack.enter_context(_prepared(path))
+            yield temporaries
+            for temporary in temporaries:
+                with temporary.open("rb+") as file:
+                    os.fsync(file.fileno())
+            for temporary, path in zip(temporaries, paths, strict=True):
+                temporary.replace(path)
+        finally:
+            for temporary in temporaries:
+                with suppress(OSError):
+                    temporary.unlink()
+
+
+@contextmanager
+def parts_folder(target: str | Path) -> Iterator[Path]:
+    """Yield an empty folder beside ``target`` for the parts of it; it is removed at the end."""
+    path = Path(target)
+    folder = _temporary(path, "-parts")
+    with ExitStack() as stack:
+        with writing(path):
+            stack.enter_context(_prepared(path))
+            stack.callback(_remove, folder)
+            _remove(folder)  # of an earlier process with the same number
+            folder.mkdir()
+        yield folder
 
 
 def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
@@ -62,3 +84,92 @@ def check_free(*paths: str | Path, overwrite: bool) -> None:
     if taken and not overwrite:
         other = "name" if len(paths) == 1 else "folder"
         raise FileError(f"{taken[0]} already exists; choose another {other} or pass overwrite=True")
+
+
+@contextmanager
+def writing(where: object) -> Iterator[None]:
+    """Raise errors of the operating system in the block as a ``FileError`` with the reason."""
+    try:
+        yield
+    except FileError:
+        raise
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise FileError(f"cannot write {where}: {reason}") from None
+
+
+def _reason(error: Exception) -> str | None:
+    """Return why the operating system refused; None if the error is none of its errors."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    found = RUST_ERROR.search(str(error))
+    if found:
+        return found[1].strip()
+    return str(error) if isinstance(error, OSError) else None
+
+
+@contextmanager
+def _prepared(path: Path) -> Iterator[None]:
+    """Make the folder of a target, and remove what killed processes left there for this target.
+
+    After an error in the block, the folders made for it are removed too.
+    """
+    if path.exists() and not path.is_file():  # a device such as /dev/null must not be replaced
+        raise FileError(f"cannot write {path}: it exists and is not a regular file")
+    made = [parent for parent in path.parents if not parent.exists()]  # innermost first
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in _leftovers(path):
+            _remove(left)
+        yield
+    except BaseException:
+        with suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+def _temporary(path: Path, suffix: str = "") -> Path:
+    return path.with_name(f"{_stem(path)}{os.getpid()}{suffix}.tmp")
+
+
+def _stem(path: Path) -> str:
+    """Return how the temporary names of a target begin on this host."""
+    name = path.name
+    if len(os.fsencode(name)) > LONGEST:
+        name = f"{zlib.crc32(os.fsencode(name)):08x}"
+    host = zlib.crc32(os.uname().nodename.encode()) if hasattr(os, "uname") else 0
+    return f".{name}.{host:08x}-"
+
+
+def _leftovers(path: Path) -> list[Path]:
+    """Return the temporary files and folders of processes of this host that do not run."""
+    if os.name != "posix":  # elsewhere, asking whether a process runs could end it
+        return []
+    own = re.compile(re.escape(_stem(path)) + r"(\d+)(-parts)?\.tmp")
+    try:
+        entries = list(path.parent.iterdir())
+    except OSError:  # a folder may be writable but not readable
+        return []
+    found = ((entry, own.fullmatch(entry.name)) for entry in entries)
+    return [entry for entry, match in found if match and not _runs(int(match[1]))]
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # it belongs to somebody else, or is no process number
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

@@ -45,12 +45,21 @@ def saved_figures(monkeypatch):
     """Return the matplotlib figures that are saved while the test runs, by file name."""
     from matplotlib.figure import Figure
 
-    saved = {}
-    save = Figure.savefig
+    from axonad.report import drawing
 
-    def record(figure, path, **options):
-        saved[Path(path).name] = figure
-        save(figure, path, **options)
+    saved = {}
+    drawn = []
+    savefig, write_bytes = Figure.savefig, drawing.atomic.write_bytes
+
+    def record(figure, *words, **options):
+        drawn.append(figure)
+        savefig(figure, *words, **options)
+
+    def write(path, data, **options):
+        if drawn:
+            saved[Path(path).name] = drawn.pop()
+        write_bytes(path, data, **options)
 
     monkeypatch.setattr(Figure, "savefig", record)
+    monkeypatch.setattr(drawing.atomic, "write_bytes", write)
     return saved

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+
 import polars as pl
 
+from axonad.cli import demo as demo_module
 from axonad.cli.demo import CHANNELS
+from axonad.registry import make_detector
 from tests.cli.small_runs import assert_one_red_line
+from tests.conftest import SMALL
 
 
-def test_small_demo(run, tmp_path, saved_figures):
+def test_small_demo(run, tmp_path, saved_figures, monkeypatch):
+    def small(name, **params):
+        return make_detector(name, **SMALL | params)
+
+    monkeypatch.setattr(demo_module, "make_detector", small)
     code, out, err = run("demo", "--steps", "4000", "--epochs", "1", "--out", "d")
     assert (code, err) == (0, "")
     assert "planted faults" in out
@@ -22,3 +31,24 @@ def test_small_demo(run, tmp_path, saved_figures):
     assert scores.columns == ["step", "time", "score", "d_rec", "d_q", "alarm", "label"]
     assert scores.height == 2000
     assert_one_red_line(run("demo", "--steps", "4000", "--out", "d"), "already exists")
+    lines = out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("steps"))
+    steps, times = (word.split("–") for word in lines[at + 1].split()[:2])
+    assert scores["label"][int(steps[0])] == 1, "the table names the steps of the scored file"
+    assert scores["label"][int(steps[0]) - 1] == 0
+    assert [str(scores["time"][int(step)]).removesuffix(".0") for step in steps] == times
+    shown = axes[0].patches[0]
+    middle = (float(times[0]) + float(times[1])) / 2
+    assert shown.get_x() < middle < shown.get_x() + shown.get_width(), "and so does the picture"
+    assert axes[-1].get_xlabel() == "time (s)"
+
+
+def test_without_matplotlib_there_is_a_note_instead_of_the_picture(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(demo_module, "make_detector", lambda *_, **__: make_detector("PCA"))
+    code, out, err = run("demo", "--steps", "4000", "--out", "d")
+    assert code == 0
+    assert err.startswith("note: no demo.png is drawn: figures need matplotlib; install it with")
+    assert err.count("\n") == 1
+    assert out.endswith("wrote d/scores.csv\n")
+    assert [path.name for path in (tmp_path / "d").iterdir()] == ["scores.csv"]

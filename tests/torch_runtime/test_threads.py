@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 import torch
 
+from axonad.torch_runtime import threads as module
 from axonad.torch_runtime.threads import one_thread, share_out
 
 
@@ -42,6 +44,42 @@ def test_an_error_reaches_the_caller(threads):
 
     with pytest.raises(ValueError, match="item"):
         share_out(range(5), work)
+    assert torch.get_num_threads() == threads
+
+
+def test_after_an_error_no_new_items_are_begun(threads):
+    begun = []
+
+    def work(items):
+        for item in items:
+            begun.append(item)
+            if item == 0:
+                raise KeyboardInterrupt
+            time.sleep(0.01)  # longer than the caller takes to learn of the error
+
+    with pytest.raises(KeyboardInterrupt):
+        share_out(range(500), work)
+    assert len(begun) < 400
+
+
+def test_an_interrupt_is_seen_soon_and_ends_the_work(threads, monkeypatch):
+    if threads == 1:
+        pytest.skip("the caller works itself")
+    begun = []
+
+    def work(items):
+        for item in items:
+            begun.append(item)
+            time.sleep(0.01)
+
+    def interrupted(running, *, timeout, return_when):
+        assert timeout <= 1, "no long wait: not every system ends it at Ctrl-C"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        share_out(range(500), work)
+    assert len(begun) < 400
     assert torch.get_num_threads() == threads
 
 

@@ -54,7 +54,9 @@ class WindowedDetector(Detector):
     window
         Rows that are scored together; 1 scores each row by itself.
     units
-        ``"own"`` (as in TSB-AD), ``"train"``, ``"soft"`` or ``"raw"``; see this module.
+        How values are scaled: ``"own"`` each window by mean and deviation of all its values (as in
+        TSB-AD), ``"train"`` each channel by its training mean and deviation, ``"soft"`` the same
+        with large values compressed, ``"raw"`` not at all; see this module.
     align
         The row that gets a window's score: its ``"center"`` or ``"end"``; or ``"mean"``: each row
         gets the mean over all windows that contain it.

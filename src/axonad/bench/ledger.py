@@ -10,9 +10,11 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from axonad import atomic
 from axonad.errors import FileError, InputError
 
 LOCK_NAME = ".lock"
@@ -64,6 +66,8 @@ class Ledger(Generic[E]):
             if self.path.stat().st_size == 0:
                 self._write(self.columns)
         except BaseException:
+            with suppress(AttributeError, OSError):  # not opened, or its header cannot be written
+                self._file.close()
             os.close(self._lock)
             raise
         return self
@@ -92,7 +96,8 @@ class Ledger(Generic[E]):
 
     def __exit__(self, *error: object) -> None:
         try:
-            self._file.close()
+            with atomic.writing(self.path):
+                self._file.close()
             self._finish()
         finally:
             os.close(self._lock)
@@ -101,9 +106,10 @@ class Ledger(Generic[E]):
         """Hook: called after the last entry, while the folder is still locked."""
 
     def _write(self, values: Iterable[str]) -> None:
-        self._file.write(_format_line(values))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with atomic.writing(self.path):
+            self._file.write(_format_line(values))
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
 
 def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -59,7 +59,8 @@ def commit() -> str:
 
 
 def _git(root: Path, *words: str) -> str:
-    command = ["git", "-C", str(root), *words]
+    # Without optional locks: a killed run must not leave a lock in the checkout.
+    command = ["git", "--no-optional-locks", "-C", str(root), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
     return done.stdout.strip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from axonad.cli.score_table import score_columns
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.series import Series
 from axonad.data.telemetry import PlantedEvent, Telemetry, generate_telemetry
+from axonad.errors import DataWarning, MissingDependencyError
 from axonad.explanation import Explanation
 from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
@@ -24,6 +26,7 @@ from axonad.progress import working
 from axonad.registry import make_detector
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
+from axonad.report.times import format_time
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
 GAP = 25  # alarms at most this many steps apart belong to one event
@@ -48,7 +51,7 @@ def demo(
 ) -> None:
     """Simulate a drive, fit on its fault-free half, show which planted faults are found."""
     figure, table = folder / "demo.png", folder / "scores.csv"
-    check_format(figure)
+    can_draw = _can_draw(figure)
     data_files = [folder / "normal.csv", folder / "drive.csv"] if data else []
     for path in (figure, table, *data_files):
         check_output(path, force=force)
@@ -59,7 +62,7 @@ def demo(
         _write_data(folder, drive)
     print_line(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
-        f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest"
+        f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest, which is scored"
     )
     detector = make_detector("AxonAD", epochs=epochs, seed=seed)
     detector.fit(Series(values=drive.train, channels=drive.channels))
@@ -67,22 +70,33 @@ def demo(
     cut = drive.train_end
     planted = [replace(e, start=e.start - cut, end=e.end - cut) for e in drive.events]
     hits = [bool(result.alarms[event.start : event.end].any()) for event in planted]
-    _print_planted(planted, hits, result, first=cut)
+    _print_planted(planted, hits, result, test)
     _print_false_alarms(result, drive.test_labels, margin=detector.history // 2)
     metrics = evaluate_scores(result.scores, drive.test_labels, metrics=METRICS)
     print_table(metric_table(metrics, chance_level(drive.test_labels, metrics=METRICS), digits=3))
     write_table(table, score_columns(test, result))
-    draw_scores(
-        figure,
-        series=test,
-        scores=result.scores,
-        threshold=result.threshold,
-        components=result.components,
-        planted=list(zip(planted, hits, strict=True)),
-        channels=CHANNELS,
-        title="Simulated drive: planted faults found (green) and missed (red), alarms as ticks",
-    )
-    print_line(f"wrote {figure} and {table}")
+    if can_draw:
+        draw_scores(
+            figure,
+            series=test,
+            scores=result.scores,
+            threshold=result.threshold,
+            components=result.components,
+            planted=list(zip(planted, hits, strict=True)),
+            channels=CHANNELS,
+            title="Simulated drive with planted faults",
+        )
+    print_line(f"wrote {figure} and {table}" if can_draw else f"wrote {table}")
+
+
+def _can_draw(figure: Path) -> bool:
+    """Whether matplotlib is installed; if not, say so and go on without the figure."""
+    try:
+        check_format(figure)
+    except MissingDependencyError as error:
+        warnings.warn(f"no {figure.name} is drawn: {error}", DataWarning, stacklevel=2)
+        return False
+    return True
 
 
 def _test_half(drive: Telemetry) -> Series:
@@ -105,17 +119,19 @@ def _write_data(folder: Path, drive: Telemetry) -> None:
 
 
 def _print_planted(
-    planted: list[PlantedEvent], hits: list[bool], result: Explanation, *, first: int
+    planted: list[PlantedEvent], hits: list[bool], result: Explanation, scored: Series
 ) -> None:
-    """Print which faults were found; ``first`` is the step of the drive at which scoring starts."""
-    headings = ("steps", "planted fault", "in channels", "found", "score", "blamed first")
+    """Print which faults were found, by step and time as the table of scores has them."""
+    headings = ("steps", "time (s)", "planted fault", "in channels", "found", "score", "blamed")
     table = plain_table(*headings, numeric=("score",))
+    times = scored.times if scored.times is not None else np.arange(len(scored))
     raised = result.events(gap=GAP, top=2)
     for fault, hit in zip(planted, hits, strict=True):
         overlapping = [e for e in raised if e.start < fault.end and fault.start < e.end]
         strongest = max(overlapping, key=lambda e: e.score, default=None)
         table.add_row(
-            f"{first + fault.start}–{first + fault.end - 1}",
+            f"{fault.start}–{fault.end - 1}",
+            f"{format_time(times[fault.start])}–{format_time(times[fault.end - 1])}",
             fault.kind,
             ", ".join(fault.channels),
             "[green]yes[/]" if hit else "[red]no[/]",

@@ -153,8 +153,8 @@ def _write(
         document = {**result.as_dict(), "chance": chance}
         if own is not None:
             document["own_alarms"] = own.as_dict()
-        with atomic.replacement(target) as temporary:
-            temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(document, indent=2) + "\n"
+        atomic.write_bytes(target, text.encode(), overwrite=True)
         return
     names = list(result)
     columns: dict[str, Any] = {

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-TERMINATED = 143  # the exit code shells expect after SIGTERM
+from axonad.cli.signals import TERMINATED
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -16,7 +17,7 @@ class Interrupts:
     """Delays both signals while a row is scored, so that what is saved at the end is whole."""
 
     def __init__(self) -> None:
-        self._busy = False
+        self._busy = self._stopping = False
         self._asked: int | None = None
 
     def __enter__(self) -> Self:
@@ -36,16 +37,16 @@ class Interrupts:
         finally:
             self._busy = False
         if self._asked is not None:
-            _stop(self._asked)
+            self._stop(self._asked)
 
     def _handle(self, number: int, _: Any) -> None:
         if self._busy:
             self._asked = number
-        else:
-            _stop(number)
+        elif not self._stopping:  # a repeated signal must not interrupt the saving at the end
+            self._stop(number)
 
-
-def _stop(number: int) -> None:
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    sys.exit(TERMINATED)
+    def _stop(self, number: int) -> None:
+        self._stopping = True
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(TERMINATED)

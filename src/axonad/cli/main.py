@@ -1,4 +1,8 @@
-"""``axonad``: all commands, and the one place that turns an error into a line and an exit code."""
+"""The entry point: runs a command and turns errors and signals into a line and an exit code.
+
+Loading the commands takes most of a second; this module is light, so that a handler of Ctrl-C
+stands before that.
+"""
 
 from __future__ import annotations
 
@@ -7,90 +11,68 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, NoReturn
+from typing import Any
 
-import typer
-
-from axonad import __version__
-from axonad.cli.bench import bench_app
-from axonad.cli.demo import demo
-from axonad.cli.evaluate import evaluate
-from axonad.cli.export import export
-from axonad.cli.fit import fit
-from axonad.cli.list import list_command
-from axonad.cli.paper import paper_app
-from axonad.cli.score import score
-from axonad.cli.stream import stream
-from axonad.cli.terminal import print_error, print_note
-from axonad.errors import AxonADError, DataWarning, is_out_of_memory
-
-INTERRUPTED = 130  # the exit code shells expect after Ctrl-C
-
-app = typer.Typer(
-    help="Anomaly detection in multivariate time series.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for command in (fit, score, stream, evaluate, export):
-    app.command()(command)
-app.command("list")(list_command)
-app.command()(demo)
-app.add_typer(bench_app, name="bench")
-app.add_typer(paper_app, name="paper")
-
-# Some versions of typer bundle click, others import it; the bases of typer's own exception lead to
-# the right class in both.
-ClickException: type[Exception] = next(
-    cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
-)
-
-
-def _print_version(value: bool) -> None:
-    if value:
-        typer.echo(f"axonad {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _options(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(2)
+from axonad.cli.signals import INTERRUPTED, Signals
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; on a user error print one red line and exit with code 2."""
+    with Signals() as signals:
+        try:
+            code = _run(arguments)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except SystemExit:
+            raise
+        except BaseException:  # a signal may turn into another error, such as a failed import
+            if not signals.received:
+                raise
+            code = signals.exit_code
+        signals.finish()
+        if code == INTERRUPTED:
+            sys.stderr.write("error: interrupted\n")
+        sys.exit(_flush_output(code))
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command and return the exit code."""
+    import typer
+
+    from axonad.cli.app import ClickException, app, prepare_polars
+    from axonad.cli.terminal import print_error
+    from axonad.errors import AxonADError, is_out_of_memory
+
+    prepare_polars()
     try:
         with showing_notes():
             code = app(arguments, standalone_mode=False)
+        return code if isinstance(code, int) else 0  # 130 if typer caught a KeyboardInterrupt
     except BrokenPipeError:  # the reader of our output has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except (AxonADError, OSError) as error:
-        _fail(str(error))
+        _discard_output()
+        return 0
+    except typer.Abort:
+        return INTERRUPTED
+    except AxonADError as error:
+        print_error(str(error))
+    except OSError as error:
+        where = "" if error.filename is None else f": {error.filename!r}"
+        print_error(f"{error.strerror}{where}" if error.strerror else str(error))
     except ClickException as error:
-        _fail(error.format_message())  # type: ignore[attr-defined]
-    except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted", code=INTERRUPTED)
+        print_error(error.format_message())  # type: ignore[attr-defined]
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        _fail("out of memory; use a smaller window, d_model or batch_size, or fewer rows")
-    if code == INTERRUPTED:  # typer has caught the KeyboardInterrupt itself
-        _fail("interrupted", code=INTERRUPTED)
-    sys.exit(code if isinstance(code, int) else 0)
+        print_error("out of memory; use a smaller window, d_model or batch_size, or fewer rows")
+    return 2
 
 
 @contextmanager
 def showing_notes() -> Iterator[None]:
     """Print each :class:`DataWarning` as a note; other warnings are shown as Python does."""
+    from axonad.cli.terminal import print_note
+    from axonad.errors import DataWarning
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
         usual = warnings.showwarning
@@ -105,6 +87,20 @@ def showing_notes() -> Iterator[None]:
         yield
 
 
-def _fail(message: str, *, code: int = 2) -> NoReturn:
-    print_error(message)
-    sys.exit(code)
+def _flush_output(code: int) -> int:
+    """Write what is left of stdout; return the exit code, 2 if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        if code == 0:
+            sys.stderr.write(f"error: cannot write to standard output: {error.strerror}\n")
+            return 2
+    return code
+
+
+def _discard_output() -> None:
+    """Send what is left of stdout nowhere; Python would fail on it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

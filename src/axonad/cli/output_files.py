@@ -28,6 +28,8 @@ def check_output(
         )
     if path.is_dir():
         raise FileError(f"{path} is a folder; expected a file name")
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path} is not a regular file; choose another name to write to")
     if path.exists() and any(path.samefile(source) for source in inputs if source.exists()):
         raise FileError(f"{path} is an input of this command; choose another name to write to")
     if path.exists() and not force:

@@ -24,6 +24,7 @@ from axonad.errors import ConfigError
 from axonad.registry import load
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
+from axonad.report.times import format_time
 from axonad.stream.chunks import EventList, TimedEvent, strongest_of
 
 LARGE = 2**30  # bytes; a larger file is scored in chunks without --chunk
@@ -145,7 +146,8 @@ def _print_events(found: EventList) -> None:
     strongest = strongest_of(found.events)
     for timed in strongest:
         channels = ", ".join(timed.event.channels)
-        table.add_row(str(timed.begins), str(timed.ends), f"{timed.event.score:.1f}", channels)
+        begins, ends = format_time(timed.begins), format_time(timed.ends)
+        table.add_row(begins, ends, f"{timed.event.score:.1f}", channels)
     print_table(table)
     if found.count > len(strongest):
         print_line(f"(the {len(strongest)} strongest of {found.count})")

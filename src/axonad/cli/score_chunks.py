@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -77,9 +76,7 @@ def table_in_parts(target: Path) -> Iterator[AddColumns]:
 
     Parts go to a hidden folder beside the target and are joined at the end.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
-        folder = Path(name)
+    with atomic.parts_folder(target) as folder:
         parts: list[Path] = []
         waiting: list[pl.DataFrame] = []
         schemas: list[pl.Schema] = []
@@ -92,7 +89,8 @@ def table_in_parts(target: Path) -> Iterator[AddColumns]:
         def flush() -> None:
             parts.append(folder / f"{len(parts)}.parquet")
             frame = pl.concat(waiting, how="vertical_relaxed")
-            frame.write_parquet(parts[-1])
+            with atomic.writing(target):
+                frame.write_parquet(parts[-1])
             waiting.clear()
             if frame.schema not in schemas:
                 schemas.append(frame.schema)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from axonad import atomic
 from axonad.errors import MissingDependencyError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ FORMATS = (".png", ".svg", ".pdf")
 # The colour-blind safe palette of Okabe and Ito.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 BLUE, ORANGE, GREEN, RED, GRAY = *PALETTE[:4], "#bdbdbd"
+# The same thing has the same colour in every figure.
+CHANNEL, SCORE, COMPONENT = "#7f7f7f", "#000000", BLUE
+THRESHOLD = ALARM = RED
+FOUND, MISSED, LABELLED = GREEN, PALETTE[4], ORANGE
+UNUSABLE, UNSCORED = "#c9c9c9", "#e9e9e9"
 MARKERS = ("o", "s", "^", "D")
 
 
@@ -51,10 +58,11 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure and close it; drawing the same data again gives the same bytes."""
     plt = load_pyplot()
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    ending, drawn = path.suffix.lower(), BytesIO()
     with plt.rc_context({"svg.hashsalt": "axonad"}):
-        figure.savefig(path, dpi=130, metadata=undated.get(path.suffix.lower()))
+        figure.savefig(drawn, format=ending[1:], dpi=130, metadata=undated.get(ending))
     plt.close(figure)
+    atomic.write_bytes(path, drawn.getvalue(), overwrite=True)
 
 
 def trim_axis(axis: Axes, *, labelsize: int = 8) -> None:

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from axonad.data.faults import PlantedEvent
 from axonad.data.series import Series
+from axonad.report import drawing
 from axonad.report.drawing import new_figure, save_figure, trim_axis
+from axonad.report.times import TimeAxis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.float64]
-BLUE, RED, GREEN, GRAY = "#2171b5", "#cb181d", "#238b45", "#969696"
 MOST_CHANNELS = 4
+SHADE = 0.3  # opacity of what is shaded
+FIRST = ("channel", "score", "part of the score", "threshold", "alarm")  # in the legend
 
 
 def draw_scores(
@@ -34,11 +37,13 @@ def draw_scores(
 ) -> None:
     """Draw channels above the score, with alarms as ticks and events shaded, to PNG, SVG or PDF.
 
+    The horizontal axis shows the times of the series where they are numbers or dates, else steps.
+    A score may be NaN: rows without one are shaded.
+
     Parameters
     ----------
     planted
-        Known events, each with whether it was found: shaded green or red. Without them the labels
-        of the series are shaded.
+        Known events, each with whether it was found. Without them the labels are shaded.
     channels
         Channels to show; by default those that change most relative to their range.
     """
@@ -46,55 +51,127 @@ def draw_scores(
     parts = components or {}
     heights = [1.0] * len(shown) + [2.0] + [1.0] * len(parts)
     figure, grid = new_figure(
-        path, len(heights), 1, sharex=True, figsize=(12, 1.1 * sum(heights) + 0.6),
+        path, len(heights), 1, sharex=True, figsize=(12, 1.1 * sum(heights) + 0.9),
         height_ratios=heights, squeeze=False,
     )  # fmt: skip
-    axes = grid[:, 0]
+    axes = list(grid[:, 0])
     score_axis = axes[len(shown)]
+    time = TimeAxis.of(series.times, len(series))
     for axis, name in zip(axes, shown, strict=False):
-        _plot(axis, series.values[:, series.channels.index(name)], GRAY, name)
-    _plot(score_axis, _signed_log(scores), "black", "score (log)", linewidth=0.8)
-    score_axis.axhline(float(_signed_log(threshold)), color=RED, linestyle="--", lw=0.8)
+        column = series.values[:, series.channels.index(name)]
+        _plot(axis, time, column, drawing.CHANNEL, name, legend="channel")
+    _plot(score_axis, time, scores, drawing.SCORE, "score", legend="score", linewidth=0.8)
+    score_axis.axhline(
+        threshold, color=drawing.THRESHOLD, linestyle="--", lw=0.9, label="threshold"
+    )
     for axis, (name, values) in zip(axes[len(shown) + 1 :], parts.items(), strict=True):
-        _plot(axis, _signed_log(values), BLUE, f"{name} (log)")
-    for start, end, color in _spans(series, planted):
-        for axis in axes:
-            axis.axvspan(start - 0.5, end - 0.5, color=color, alpha=0.25, linewidth=0)
+        _plot(axis, time, values, drawing.COMPONENT, name, legend="part of the score")
+    for axis in axes[len(shown) :]:
+        _scale(axis)
+    _shade_events(axes, time, series, planted)
+    _shade_rows_without_score(axes, len(shown), time, series, scores)
     alarms = np.flatnonzero(scores > threshold)
-    top = np.full(len(alarms), score_axis.get_ylim()[1])
-    score_axis.plot(alarms, top, "|", color=RED, markersize=5, clip_on=False)
-    axes[-1].set_xlabel("step")
-    axes[-1].set_xlim(0, len(series) - 1)
+    score_axis.plot(
+        time.x[alarms], np.full(len(alarms), 1.03), "|", color=drawing.ALARM, markersize=6,
+        clip_on=False, transform=score_axis.get_xaxis_transform(), label="alarm",
+    )  # fmt: skip
+    time.label_axis(axes[-1])
+    _add_legend(figure, axes)
+    figure.align_ylabels(axes)
     figure.suptitle(title or series.name, fontsize=11)
     save_figure(figure, path)
 
 
-def _plot(axis: Axes, values: NDArray[Any], color: str, label: str, linewidth: float = 0.6) -> None:
-    axis.plot(values, color=color, linewidth=linewidth)
+def _plot(
+    axis: Axes,
+    time: TimeAxis,
+    values: NDArray[Any],
+    color: str,
+    label: str,
+    *,
+    legend: str,
+    linewidth: float = 0.6,
+) -> None:
+    axis.plot(time.x, values, color=color, linewidth=linewidth, label=legend)
     axis.set_ylabel(label, rotation=0, ha="right", va="center", fontsize=8)
     trim_axis(axis, labelsize=7)
 
 
-def _signed_log(values: FloatArray | float) -> FloatArray:
+def _scale(axis: Axes) -> None:
     """Compress large values, so that one extreme does not flatten the rest of the curve."""
-    result: FloatArray = np.sign(values) * np.log10(1 + np.abs(values))
-    return result
+    from matplotlib.ticker import FuncFormatter, NullLocator, SymmetricalLogLocator
+
+    axis.set_yscale("symlog", linthresh=1)
+    axis.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=1))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
 
 
-def _spans(
-    series: Series, planted: Sequence[tuple[PlantedEvent, bool]]
-) -> list[tuple[int, int, str]]:
-    if planted:
-        return [(event.start, event.end, GREEN if found else RED) for event, found in planted]
-    if series.labels is None:
-        return []
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], series.labels, [0]])))
-    return [(int(a), int(b), RED) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+def _shade_events(
+    axes: Sequence[Axes],
+    time: TimeAxis,
+    series: Series,
+    planted: Sequence[tuple[PlantedEvent, bool]],
+) -> None:
+    for event, found in planted:
+        color = drawing.FOUND if found else drawing.MISSED
+        text = f"planted fault, {'found' if found else 'missed'}"
+        _shade(axes, time, [(event.start, event.end)], color, text)
+    if not planted and series.labels is not None:
+        _shade(axes, time, _runs(series.labels > 0), drawing.LABELLED, "labelled anomaly")
+
+
+def _shade_rows_without_score(
+    axes: Sequence[Axes], channels: int, time: TimeAxis, series: Series, scores: FloatArray
+) -> None:
+    unusable = np.zeros(len(series), bool) if series.unusable is None else series.unusable
+    _shade(axes, time, _runs(unusable), drawing.UNUSABLE, "unusable rows", alpha=1.0)
+    unscored = ~np.isfinite(scores) & ~unusable
+    _shade(axes[channels:], time, _runs(unscored), drawing.UNSCORED, "rows not scored", alpha=1.0)
+
+
+def _shade(
+    axes: Sequence[Axes],
+    time: TimeAxis,
+    spans: Sequence[tuple[int, int]],
+    color: str,
+    label: str,
+    alpha: float = SHADE,
+) -> None:
+    for axis in axes:
+        for start, end in spans:
+            left, right = time.span(start, end)
+            axis.axvspan(  # the edge keeps a short event visible
+                left, right, color=color, alpha=alpha, linewidth=1, zorder=0.5, label=label
+            )
+
+
+def _add_legend(figure: Any, axes: Sequence[Axes]) -> None:
+    """Explain every colour once, below the panels."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            is_empty = hasattr(handle, "get_xdata") and not len(handle.get_xdata())
+            if not is_empty:
+                entries.setdefault(label, handle)
+    labels = sorted(entries, key=lambda label: FIRST.index(label) if label in FIRST else len(FIRST))
+    figure.legend(
+        [entries[label] for label in labels], labels, loc="outside lower center",
+        ncols=len(labels), fontsize=8, frameon=False,
+    )  # fmt: skip
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return first step and end of every run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _most_active(series: Series) -> list[str]:
     """Return the channels that change most per step relative to their range, in column order."""
-    span = np.ptp(series.values, axis=0)
-    change = np.abs(np.diff(series.values, axis=0)).mean(axis=0) / np.where(span > 0, span, 1)
+    known = np.ma.masked_invalid(series.values)
+    span = np.ma.filled(np.ma.ptp(known, axis=0), 0.0)
+    steps = np.ma.filled(np.abs(known[1:] - known[:-1]).mean(axis=0), 0.0)
+    change = steps / np.where(span > 0, span, 1)
     chosen = sorted(np.argsort(-change, kind="stable")[:MOST_CHANNELS].tolist())
     return [series.channels[i] for i in chosen]

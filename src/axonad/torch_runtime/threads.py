@@ -7,14 +7,15 @@ use the cores too, that wait is most of the time; independent items do not wait 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from queue import SimpleQueue
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 import torch
 
 T = TypeVar("T")
+POLL = 0.2  # seconds between two looks at the threads
 
 
 @contextmanager
@@ -31,7 +32,8 @@ def one_thread() -> Iterator[None]:
 def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
     """Call ``work`` on as many threads as torch may use; each takes the next item when it is free.
 
-    Inside ``work``, torch uses one thread; the gradient mode is that of the caller.
+    Inside ``work``, torch uses one thread; the gradient mode is that of the caller. After an error
+    or an interrupt the threads finish the items they have begun and take no more.
     """
     threads = min(torch.get_num_threads(), len(items))
     if threads < 2:
@@ -49,5 +51,16 @@ def share_out(items: Sequence[T], work: Callable[[Iterator[T]], None]) -> None:
             work(iter(pending.get, None))
 
     with one_thread(), ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(one) for _ in range(threads)]:
-            done.result()
+        try:
+            running = {pool.submit(one) for _ in range(threads)}
+            while running:  # not one long wait, which not every system interrupts at Ctrl-C
+                done, running = wait(running, timeout=POLL, return_when=FIRST_EXCEPTION)
+                for finished in done:
+                    finished.result()
+        except BaseException:
+            with suppress(Empty):
+                while True:
+                    pending.get_nowait()
+            for _ in range(threads):
+                pending.put(None)
+            raise

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from axonad.cli import main
+from tests.cli.bench.small_results import SMOKE
 
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
-    """The smoke suite, end to end, with its scores kept."""
+    """A miniature of the smoke suite, end to end, with its scores kept; the suite lies beside."""
     folder = tmp_path_factory.mktemp("smoke") / "out"
+    suite = folder.with_name("suite.toml")
+    suite.write_text(SMOKE)
     with pytest.raises(SystemExit) as caught:
-        main(["bench", "run", "smoke", "--out", str(folder), "--keep-scores", "--device", "cpu"])
+        main(["bench", "run", str(suite), "--out", str(folder), "--keep-scores", "--device", "cpu"])
     assert caught.value.code == 0
     return folder

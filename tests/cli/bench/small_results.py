@@ -6,6 +6,28 @@ from axonad.bench.results import Results
 from axonad.bench.row import METRIC_NAMES
 from tests.bench.jobs import make_row
 
+SMOKE = """
+    name = "smoke"
+    seeds = [1, 2]
+
+    [data]
+    source = "telemetry"
+    steps = 2000
+
+    [protocols.causal]
+    window = 20
+
+    [[detectors]]
+    name = "AxonAD"
+    params = { window = 16, d_model = 16, heads = 2, tail = 4, epochs = 1 }
+
+    [[detectors]]
+    name = "CrossChannelRidge"
+
+    [[detectors]]
+    name = "RandomScore"
+"""
+
 FILES = """
     name = "files"
     seeds = [1]

@@ -6,6 +6,7 @@ import pytest
 
 from axonad.cli.bench.report_files import FORMATS, print_report_table, write_report
 from axonad.errors import FileError, InputError
+from axonad.report.drawing import new_figure, save_figure
 from axonad.report.table import Column, Table
 
 
@@ -51,3 +52,13 @@ def test_one_existing_table_keeps_all_from_being_written(tmp_path):
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
     write_report(tmp_path, tables={"scores": make_table}, figures={}, force=True)
     assert (tmp_path / "scores.tex").read_text() != "mine"
+
+
+def test_a_full_disk_ends_the_report(tmp_path, full_disk):
+    def draw(path):
+        save_figure(new_figure(path)[0], path)
+
+    for tables, figures in (({"scores": make_table}, {}), ({}, {"bars": draw})):
+        with full_disk(20), pytest.raises(FileError, match=": File too large"):
+            write_report(tmp_path / "new", tables=tables, figures=figures, force=False)
+        assert list(tmp_path.iterdir()) == []

@@ -7,12 +7,33 @@ import csv
 import pytest
 
 from axonad.bench.results import read_rows
+from axonad.bench.suite import read_suite
 from tests.bench.jobs import write_series, write_suite
 from tests.cli.bench.small_results import FILES
 from tests.cli.small_runs import assert_one_red_line
 
 
-def test_smoke_is_two_series_times_three_detectors(smoke):
+def test_the_smoke_suite_is_two_short_series_times_three_detectors():
+    jobs = read_suite("smoke").jobs()
+    assert {job.label for job in jobs} == {"AxonAD", "CrossChannelRidge", "RandomScore"}
+    assert len(jobs) == 6
+    assert {job.series.size for job in jobs} == {16_000}
+
+
+@pytest.mark.slow
+def test_the_first_table_of_a_newcomer_makes_sense(run, tmp_path):
+    """On drives of other seeds than those of the suite; chance is about 0.1."""
+    assert run("bench", "run", "smoke", "--seeds", "201,202,203", "--out", "r")[0] == 0
+    rows = read_rows(tmp_path / "r")
+    quality = {row.label: [] for row in rows}
+    for row in rows:
+        quality[row.label].append(row.metrics["VUS-PR"])
+    assert max(quality["RandomScore"]) < 0.15
+    assert min(quality["AxonAD"] + quality["CrossChannelRidge"]) > 0.2
+    assert sum(quality["AxonAD"]) / 3 > 0.4
+
+
+def test_a_small_run_of_two_series_times_three_detectors(smoke):
     rows = read_rows(smoke)
     assert len(rows) == 6
     assert all(row.is_ok for row in rows)
@@ -23,14 +44,15 @@ def test_smoke_is_two_series_times_three_detectors(smoke):
 
 def test_a_finished_run_has_nothing_to_do(run, smoke):
     before = (smoke / "rows.csv").read_bytes()
-    code, out, err = run("bench", "run", "smoke", "--out", smoke)
+    code, out, err = run("bench", "run", smoke.with_name("suite.toml"), "--out", smoke)
     assert (code, (smoke / "rows.csv").read_bytes()) == (0, before)
     assert "6 of 6 jobs ok" in out
     assert "6 jobs were done before; 0 to do" in err
 
 
 def test_kept_scores_are_judged_again(run, smoke, tmp_path):
-    code, _, err = run("bench", "run", "smoke", "--out", smoke, "--rescore", "--workers", "1")
+    words = ("bench", "run", smoke.with_name("suite.toml"), "--out", smoke)
+    code, _, err = run(*words, "--rescore", "--workers", "1")
     assert code == 0
     assert "6/6" in err
     assert len(read_rows(smoke)) == 6

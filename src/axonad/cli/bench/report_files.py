@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from axonad import atomic
 from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line
-from axonad.errors import AxonADError
+from axonad.errors import AxonADError, FileError
 from axonad.report.table import Table
 
 FORMATS: dict[str, Callable[[Table], str]] = {
@@ -60,9 +61,8 @@ def write_report(folder: Path, *, tables: MakeTables, figures: DrawFigures, forc
         report.tables.append(name)
     for path in texts:
         check_output(path, force=force)
-    folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
+        atomic.write_bytes(path, text.encode(), overwrite=True)
     for name, draw in figures.items():
         paths = [folder / f"{name}{ending}" for ending in FIGURE_FILES]
         for path in paths:
@@ -71,6 +71,8 @@ def write_report(folder: Path, *, tables: MakeTables, figures: DrawFigures, forc
             for path in paths:
                 draw(path)
             report.figures.append(name)
+        except FileError:  # a full disk, for example, is no property of the rows
+            raise
         except AxonADError as error:
             report.missing.append(("figure", name, str(error)))
     return report

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad import atomic
 from axonad.axon import AxonAD
 from axonad.bench.ledger import drop_incomplete_line
 from axonad.bench.sources import LoadedSeries
@@ -123,7 +124,7 @@ class Samples:
             return
         self._saved[about] = {"key": key, **sample}
         drop_incomplete_line(self._path)
-        with self._path.open("a", encoding="utf-8") as file:
+        with atomic.writing(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(self._saved[about]) + "\n")
 
 
