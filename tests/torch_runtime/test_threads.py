@@ -62,9 +62,8 @@ def test_after_an_error_no_new_items_are_begun(threads):
     assert len(begun) < 400
 
 
+@pytest.mark.parametrize("threads", [3], indirect=True)  # with one the caller works itself
 def test_an_interrupt_is_seen_soon_and_ends_the_work(threads, monkeypatch):
-    if threads == 1:
-        pytest.skip("the caller works itself")
     begun = []
 
     def work(items):

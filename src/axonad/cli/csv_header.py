@@ -11,6 +11,7 @@ from axonad.data.frames import Names, check_unique
 from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS, find_column
 from axonad.errors import ChannelError, suggest
 
+LONGEST = 10_000  # characters of a cell
 SEPARATORS = (",", ";", "\t", "|")
 LISTED = 20  # names listed in an error message
 
@@ -29,6 +30,17 @@ class Header:
     time: int | None
 
 
+def split_cells(text: str, separator: str) -> list[str]:
+    """Return the cells of a CSV line; raise ``csv.Error`` if it cannot be split.
+
+    The longest cell is limited here, because other code may change the limit of the csv module.
+    """
+    cells = next(csv.reader([text], delimiter=separator), [])
+    if any(len(cell) > LONGEST for cell in cells):
+        raise csv.Error(f"a cell is longer than {LONGEST} characters")
+    return cells
+
+
 def split_line(text: str, names: Names) -> tuple[str, list[str]]:
     """Return the separator of a first line and its cells.
 
@@ -38,7 +50,7 @@ def split_line(text: str, names: Names) -> tuple[str, list[str]]:
     split: dict[str, list[str]] = {}
     for separator in SEPARATORS:
         with suppress(csv.Error):  # such as a field that is too long
-            split[separator] = next(csv.reader([text], delimiter=separator), [])
+            split[separator] = split_cells(text, separator)
     if not split:
         raise csv.Error("the line cannot be split")
     known = set(names or ())

@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from axonad.cli.csv_header import Header, is_header, parse_number, read_header, split_line
+from axonad.cli.csv_header import (
+    Header,
+    is_header,
+    parse_number,
+    read_header,
+    split_cells,
+    split_line,
+)
 from axonad.data.frames import Names
 from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS, find_column
 from axonad.data.timing import to_second
@@ -125,7 +132,7 @@ class LineReader:
 
     def _parse_csv(self, text: str) -> Row:
         try:
-            cells = next(csv.reader([text], delimiter=self._separator), [])
+            cells = split_cells(text, self._separator)
         except csv.Error as error:
             return Row(InputError(f"not a CSV line: {error}"))
         header = self._header

@@ -89,7 +89,7 @@ def check_sound(X: Matrix, names: Names) -> None:
     size = float(largest[channel])
     if size > LARGEST or 0 < size < 1 / LARGEST:
         raise wrong_size(channel, size, names)
-    if (low == high).all():
+    if len(X) > 1 and (low == high).all():
         which = "the only channel is" if X.shape[1] == 1 else f"all {X.shape[1]} channels are"
         raise InputError(
             f"nothing to learn from the training data: {which} constant in its {len(X)} rows; "
