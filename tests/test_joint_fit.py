@@ -126,7 +126,7 @@ def test_bad_series_stop_nobody_else(small):
     assert str(caught.value).splitlines()[:2] == [
         "3 of 5 detectors could not be fitted, the others are:",
         "detector 1: X has 1 NaN or infinite value in training data, first at row 7, channel 2; "
-        "fill or drop those rows first",
+        "drop those rows or fill them (--fill)",
     ]
     assert {place: type(e) for place, e in caught.value.errors.items()} == dict.fromkeys(
         (1, 2, 3), InputError

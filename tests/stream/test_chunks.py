@@ -103,7 +103,7 @@ def test_detectors_that_cannot_score_in_chunks(small):
 def test_errors_name_the_row_of_the_series(fitted):
     whole = series(100)
     whole.values[77, 1] = np.nan
-    message = "first at row 77, channel 'yaw_rate'; fill or drop those rows first"
+    message = "first at row 77, channel 'yaw_rate'; drop those rows or fill them"
     for act in (check_chunks, lambda *words: list(score_chunks(*words))):
         with pytest.raises(InputError, match=message):
             act(fitted, cut(whole, 30))

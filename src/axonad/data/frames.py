@@ -73,7 +73,7 @@ def check_finite(X: Matrix, names: Names, *, purpose: str) -> None:
     where = "" if purpose == "X" else f" in {purpose}"
     raise InputError(
         f"X has {count} NaN or infinite value{'s' if count > 1 else ''}{where}, first at row "
-        f"{row}, channel {channel_label(channel, names)}; fill or drop those rows first"
+        f"{row}, channel {channel_label(channel, names)}; drop those rows or fill them (--fill)"
     )
 
 
@@ -89,7 +89,9 @@ def check_sound(X: Matrix, names: Names) -> None:
     size = float(largest[channel])
     if size > LARGEST or 0 < size < 1 / LARGEST:
         raise wrong_size(channel, size, names)
-    if len(X) > 1 and (low == high).all():
+    if len(X) == 1:
+        raise InputError("nothing to learn from the training data: it is a single row")
+    if (low == high).all():
         which = "the only channel is" if X.shape[1] == 1 else f"all {X.shape[1]} channels are"
         raise InputError(
             f"nothing to learn from the training data: {which} constant in its {len(X)} rows; "

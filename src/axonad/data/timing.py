@@ -148,13 +148,14 @@ class TimeCheck:
             count, first = len(self.backward), self.backward[0]
             raise InputError(
                 f"{name}: time runs backwards at {count} of {self.rows} rows, first at row "
-                f"{first}; sort the rows by time, or leave the time column out"
+                f"{first}; sort the rows by time, or leave the time column out (--ignore)"
             )
         own, model = self.own_interval, self.model_interval
+        same = f" ({_rows(self.repeated)} repeat a time)" if self.repeated else ""
         if own is not None and model is not None and not 1 / RATE <= own / model <= RATE:
             raise InputError(
                 f"{name}: rows are {_seconds(own)} apart, in training they were {_seconds(model)} "
-                "apart; resample to that interval, fit on such data, or leave the time column out"
+                f"apart{same}; resample, fit on such data, or leave the time column out (--ignore)"
             )
 
     def notes(self, *, spanned: bool = False) -> list[str]:

@@ -144,7 +144,7 @@ def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
         row, channel = (int(i) for i in np.argwhere(bad)[0])
         raise InputError(
             f"X has a NaN or infinite value, first at row {first + row}, channel "
-            f"{channel_label(channel, expected or names)}; fill or drop those rows first"
+            f"{channel_label(channel, expected or names)}; drop those rows or fill them (--fill)"
         )
 
 
