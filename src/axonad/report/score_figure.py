@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 MOST_CHANNELS = 4
+LARGE = 30  # curves with larger values are drawn on a logarithmic axis
 SHADE = 0.3  # opacity of what is shaded
 FIRST = ("channel", "score", "part of the score", "threshold", "alarm")  # in the legend
 
@@ -101,6 +102,8 @@ def _scale(axis: Axes) -> None:
     """Compress large values, so that one extreme does not flatten the rest of the curve."""
     from matplotlib.ticker import FuncFormatter, NullLocator, SymmetricalLogLocator
 
+    if max(map(abs, axis.get_ylim())) < LARGE:
+        return
     axis.set_yscale("symlog", linthresh=1)
     axis.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=1))
     axis.yaxis.set_minor_locator(NullLocator())
