@@ -81,7 +81,5 @@ def test_a_sample_is_drawn_by_the_seed_and_says_about_the_same(name):
 
 @pytest.mark.parametrize("name", ["KNN", "LOF", "PCA"])
 def test_a_single_row_is_too_little(name):
-    with pytest.raises(
-        InputError, match="it is a single row"
-    ):
+    with pytest.raises(InputError, match="it is a single row"):
         make_detector(name).fit(waves(1))

@@ -66,3 +66,11 @@ def test_a_span_reaches_half_a_step_beyond_its_rows():
     assert axis.span(1, 3) == (1.0, 5.0)
     assert axis.span(3, 4) == (49.0, 51.0), "not the middle of a gap"
     assert TimeAxis.of(None, 1).span(0, 1) == (-0.5, 0.5)
+
+
+def test_curves_and_spans_are_interrupted_at_cuts():
+    axis = TimeAxis.of(np.array([0.0, 1.0, 100.0, 101.0]), 4, (2,))
+    x, values = axis.curve(np.arange(4))
+    assert np.isnan(x).tolist() == np.isnan(values).tolist() == [False, False, True, False, False]
+    assert axis.spans(1, 4) == [(0.5, 1.5), (99.5, 101.5)]
+    assert axis.spans(2, 4) == [axis.span(2, 4)]

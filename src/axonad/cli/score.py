@@ -131,6 +131,7 @@ def _score_whole(
             threshold=found.threshold,
             components=found.components,
             channels=strongest.channels if strongest else (),
+            cuts=found.cuts,
         )
     write_table(target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]

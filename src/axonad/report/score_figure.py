@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from axonad.data.faults import PlantedEvent
 from axonad.data.series import Series
+from axonad.data.timing import find_runs
 from axonad.report import drawing
 from axonad.report.drawing import new_figure, save_figure, trim_axis
 from axonad.report.times import TimeAxis
@@ -34,6 +35,7 @@ def draw_scores(
     components: Mapping[str, FloatArray] | None = None,
     planted: Sequence[tuple[PlantedEvent, bool]] = (),
     channels: Sequence[str] = (),
+    cuts: tuple[int, ...] = (),
     title: str = "",
 ) -> None:
     """Draw channels above the score, with alarms as ticks and events shaded, to PNG, SVG or PDF.
@@ -47,6 +49,8 @@ def draw_scores(
         Known events, each with whether it was found. Without them the labels are shaded.
     channels
         Channels to show; by default those that change most relative to their range.
+    cuts
+        Steps at which a gap begins or ends, as in :class:`~axonad.explanation.Explanation`.
     """
     shown = [name for name in channels if name in series.channels] or _most_active(series)
     parts = components or {}
@@ -57,9 +61,11 @@ def draw_scores(
     )  # fmt: skip
     axes = list(grid[:, 0])
     score_axis = axes[len(shown)]
-    time = TimeAxis.of(series.times, len(series))
+    time = TimeAxis.of(series.times, len(series), cuts)
     for axis, name in zip(axes, shown, strict=False):
         column = series.values[:, series.channels.index(name)]
+        if series.unusable is not None:
+            column = np.where(series.unusable, np.nan, column)
         _plot(axis, time, column, drawing.CHANNEL, name, legend="channel")
     _plot(score_axis, time, scores, drawing.SCORE, "score", legend="score", linewidth=0.8)
     score_axis.axhline(
@@ -93,7 +99,7 @@ def _plot(
     legend: str,
     linewidth: float = 0.6,
 ) -> None:
-    axis.plot(time.x, values, color=color, linewidth=linewidth, label=legend)
+    axis.plot(*time.curve(values), color=color, linewidth=linewidth, label=legend)
     axis.set_ylabel(label, rotation=0, ha="right", va="center", fontsize=8)
     trim_axis(axis, labelsize=7)
 
@@ -121,16 +127,18 @@ def _shade_events(
         text = f"planted fault, {'found' if found else 'missed'}"
         _shade(axes, time, [(event.start, event.end)], color, text)
     if not planted and series.labels is not None:
-        _shade(axes, time, _runs(series.labels > 0), drawing.LABELLED, "labelled anomaly")
+        _shade(axes, time, find_runs(series.labels > 0), drawing.LABELLED, "labelled anomaly")
 
 
 def _shade_rows_without_score(
     axes: Sequence[Axes], channels: int, time: TimeAxis, series: Series, scores: FloatArray
 ) -> None:
     unusable = np.zeros(len(series), bool) if series.unusable is None else series.unusable
-    _shade(axes, time, _runs(unusable), drawing.UNUSABLE, "unusable rows", alpha=1.0)
+    _shade(axes, time, find_runs(unusable), drawing.UNUSABLE, "unusable rows", alpha=1.0)
     unscored = ~np.isfinite(scores) & ~unusable
-    _shade(axes[channels:], time, _runs(unscored), drawing.UNSCORED, "rows not scored", alpha=1.0)
+    _shade(
+        axes[channels:], time, find_runs(unscored), drawing.UNSCORED, "rows not scored", alpha=1.0
+    )
 
 
 def _shade(
@@ -143,10 +151,10 @@ def _shade(
 ) -> None:
     for axis in axes:
         for start, end in spans:
-            left, right = time.span(start, end)
-            axis.axvspan(  # the edge keeps a short event visible
-                left, right, color=color, alpha=alpha, linewidth=1, zorder=0.5, label=label
-            )
+            for left, right in time.spans(start, end):
+                axis.axvspan(  # the edge keeps a short event visible
+                    left, right, color=color, alpha=alpha, linewidth=1, zorder=0.5, label=label
+                )
 
 
 def _add_legend(figure: Any, axes: Sequence[Axes]) -> None:
@@ -162,12 +170,6 @@ def _add_legend(figure: Any, axes: Sequence[Axes]) -> None:
         [entries[label] for label in labels], labels, loc="outside lower center",
         ncols=len(labels), fontsize=8, frameon=False,
     )  # fmt: skip
-
-
-def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return first step and end of every run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _most_active(series: Series) -> list[str]:

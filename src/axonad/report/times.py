@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,23 +56,34 @@ class TimeAxis:
     x: NDArray[np.float64]
     label: str
     is_date: bool = False
+    cuts: tuple[int, ...] = ()  # steps at which a gap ends; no curve is drawn across one
 
     @classmethod
-    def of(cls, times: NDArray[Any] | None, steps: int) -> TimeAxis:
+    def of(cls, times: NDArray[Any] | None, steps: int, cuts: tuple[int, ...] = ()) -> TimeAxis:
         """Return the axis for the times of a series; steps if they are text or go back."""
         kind = "" if times is None else times.dtype.kind
         if times is not None and kind in "iuf" and _rises(numbers := times.astype(np.float64)):
-            return cls(numbers, "time (s)")
+            return cls(numbers, "time (s)", cuts=cuts)
         if times is not None and kind == "M" and not np.isnat(times).any():
             numbers = np.asarray(_load_dates().date2num(times), dtype=np.float64)
             if _rises(numbers):
-                return cls(numbers, "time", is_date=True)
-        return cls(np.arange(steps, dtype=np.float64), "step")
+                return cls(numbers, "time", is_date=True, cuts=cuts)
+        return cls(np.arange(steps, dtype=np.float64), "step", cuts=cuts)
 
     @property
     def half(self) -> float:
         """Half the usual distance between two steps."""
         return float(np.median(np.diff(self.x))) / 2 if len(self.x) > 1 else 0.5
+
+    def curve(self, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return positions and values of a curve that is interrupted at each cut."""
+        whole = values.astype(np.float64)
+        return np.insert(self.x, self.cuts, np.nan), np.insert(whole, self.cuts, np.nan)
+
+    def spans(self, start: int, end: int) -> list[tuple[float, float]]:
+        """Return the edges of the steps from ``start`` up to ``end``, of each part between cuts."""
+        inner = [cut for cut in self.cuts if start < cut < end]
+        return [self.span(a, b) for a, b in pairwise([start, *inner, end])]
 
     def span(self, start: int, end: int) -> tuple[float, float]:
         """Return the edges of the steps from ``start`` up to ``end``."""
