@@ -9,6 +9,7 @@ from axonad.bench.suite import read_suite
 from axonad.registry import detector_class
 from tests.conftest import ROOT
 
+TSB_AD = ("tsb-ad-m", "seeds", "leaderboard", "ablation", "sensitivity")
 COMMITTED = sorted(ROOT.glob("benchmarks/**/rows.csv"))
 
 
@@ -53,7 +54,7 @@ def test_axonad_is_there_on_four_generated_drives(suite):
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.parent.relative_to(ROOT)))
 def test_every_row_is_of_a_job_of_its_suite_as_it_is_now(path, shared_data):
     """A default that changed would make the committed rows those of another detector."""
-    tsb = dict.fromkeys(("tsb-ad-m", "leaderboard", "ablation", "sensitivity"), "TSB-AD-M-dev.zip")
+    tsb = dict.fromkeys(TSB_AD, "TSB-AD-M-dev.zip")
     archives = {**tsb, "server-metrics": "server-metrics-dev.zip"}
     name = home(path).name
     data = shared_data / archives[name] if name in archives else None
