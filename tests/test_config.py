@@ -82,3 +82,11 @@ def test_toml_files(tmp_path):
         config.read_toml(tmp_path / "bad.toml")
     with pytest.raises(FileError, match=r"none\.toml does not exist; expected a TOML file"):
         config.read_toml(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan")], ids=["huge", "inf", "nan"])
+def test_numbers_without_end_are_refused(value):
+    with pytest.raises(ConfigError, match="x must be a number, got"):
+        config.check_float("x", value)
+    with pytest.raises(ConfigError):
+        config.check_int("x", value)

@@ -89,8 +89,8 @@ def check_float(
     below: float | None = None,
 ) -> None:
     """Raise ``ConfigError`` unless the value is a finite number within the bounds."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ConfigError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
+        raise ConfigError(f"{name} must be a number, got {value!r:.100}")
     number = int(value) if isinstance(value, Integral) else float(value)
     for words, bound, is_outside in (
         ("at least", low, operator.lt),
@@ -100,6 +100,13 @@ def check_float(
     ):
         if bound is not None and is_outside(number, bound):
             raise ConfigError(f"{name} must be {words} {bound}, got {number!r}")
+
+
+def _is_finite(value: Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        return False
 
 
 def check_bool(name: str, value: object) -> None:
