@@ -12,7 +12,7 @@ once, before any of these is called.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -42,7 +42,7 @@ Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Detector(Saving, ABC):
+class Detector(Saving):
     """Base of every detector: checks the input, keeps names and threshold, saves and loads.
 
     Parameters

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -24,7 +25,7 @@ KIND = "axonad-detector"
 MOST_CHANNELS = 10_000_000
 
 
-class Saving(Parameters):
+class Saving(Parameters, ABC):
     """The part of a detector that saves and loads it."""
 
     n_features_in_: int
@@ -42,13 +43,13 @@ class Saving(Parameters):
         return None if names is None else tuple(names.tolist())
 
     @property
+    @abstractmethod
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check_fitted(self) -> None:
         """Raise an error unless the detector is fitted with its current parameters."""
-        raise NotImplementedError
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted detector to ``detector.json`` and ``state.safetensors`` in ``folder``.

@@ -28,6 +28,7 @@ from axonad.bench.machine import process_memory, thread_environment, trim_heap
 from axonad.bench.row import Row
 from axonad.bench.sources import LoadedSeries, SeriesRef, load
 from axonad.errors import AxonADError, MissingDependencyError
+from axonad.parent_process import exit_with_parent
 
 POLL_SECONDS = 0.05  # between two checks of a running job
 START_SECONDS = 300.0  # time limit for a process to import its packages
@@ -208,18 +209,6 @@ def _free_memory() -> None:
     trim_heap()
 
 
-def _exit_with_parent() -> None:
-    """End this process when its parent is gone, even in the middle of a job."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 if __name__ == "__main__":
-    _exit_with_parent()
+    exit_with_parent()
     serve(Connection(int(sys.argv[1])))

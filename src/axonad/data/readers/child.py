@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,13 +13,14 @@ from axonad.data.readers.request import Request, read_pieces
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import ClosedError, receive, receive_header, send, send_piece
 from axonad.errors import AxonADError
+from axonad.parent_process import exit_with_parent
 
 
 def main(descriptor: int, memory: int) -> None:
     """Serve the parent at the other end of a socket (the entry point of the process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_this_process(memory)
-    _exit_with_parent()
+    exit_with_parent()
     connection = socket.socket(fileno=descriptor)
     send(connection, {"is": "ready"})
     try:
@@ -56,15 +55,3 @@ def describe(error: AxonADError) -> dict[str, Any]:
     cause = error.__cause__
     is_done = cause is not None and not isinstance(cause, (OSError, ValueError))
     return {"is": "error", "class": type(error).__name__, "text": str(error), "is_done": is_done}
-
-
-def _exit_with_parent() -> None:
-    """End this process when its parent is gone, even in the middle of a file."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
