@@ -4,8 +4,9 @@ Shyu et al., "A novel anomaly detection scheme based on principal component clas
 Foundations Workshop 2003, in the form of PyOD and TSB-AD, whose scores it gives on the training
 array: the distance from the standardised row to each direction's unit vector, over the direction's
 share of the variance. The paper's runs scale each window by its own mean and deviation first
-(parity), the runs of TSB-AD's leaderboard of 2024 do not. Where we differ: covariances are summed batch by batch, so no array of all
-windows exists, and channels that were constant in training are ignored when they move later.
+(parity), those of TSB-AD's leaderboard of 2024 do not. Where we differ: covariances are summed
+batch by batch, so no array of all windows exists, and channels that were constant in training are
+ignored when they move later.
 """
 
 from __future__ import annotations
