@@ -13,7 +13,11 @@ from axonad.paper.figures.split import draw_split
 from axonad.paper.tables.ablation import ablation_table
 from axonad.paper.tables.pairs import RANGE, RANKING, paper_pairs_table
 from axonad.paper.tables.runtime import paper_runtime_table
-from axonad.paper.tables.scores import telemetry_paper_table, tsb_ad_paper_table
+from axonad.paper.tables.scores import (
+    one_drive_paper_table,
+    telemetry_paper_table,
+    tsb_ad_paper_table,
+)
 from axonad.paper.tables.sensitivity import sensitivity_table
 from axonad.paper.tables.split import split_table
 
@@ -30,6 +34,14 @@ SUITE_EXPERIMENTS = (
         table=telemetry_paper_table,
         more_tables={"split": split_table},
         figures={"split": draw_split},
+        small_detectors=SMALL_DETECTORS,
+        needs_data=False,
+    ),
+    Experiment(
+        name="table1-seeds",
+        suite="telemetry-seeds",
+        summary="Fit all detectors on one simulated drive with four seeds; compare Table 1.",
+        table=one_drive_paper_table,
         small_detectors=SMALL_DETECTORS,
         needs_data=False,
     ),
