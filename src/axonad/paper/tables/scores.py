@@ -47,8 +47,8 @@ TELEMETRY = PaperTable(
 ONE_DRIVE = PaperTable(
     "telemetry", "Table 1 on one drive: telemetry", "1",
     "The ± is over fits with different seeds, in the paper on its stream, which is not public, and "
-    "here on one generated drive: compare the order of detectors, not levels. \"Series\" counts the "
-    "fits; a detector without randomness is fitted once and counts for every seed.",
+    "here on one generated drive: compare the order of detectors, not levels. Each fit "
+    "counts as a series; a detector without randomness is fitted once and counts for every seed.",
 )  # fmt: skip
 TSB_AD = PaperTable(
     "tsb_ad_m", "Table 2: TSB-AD, multivariate", "180",
