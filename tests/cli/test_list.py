@@ -21,6 +21,8 @@ def test_list_tells_all_about_one_detector(run):
     code, out, _ = run("list", "AxonAD")
     assert "  scaling='soft' (parity: 'array')" in out.splitlines()
     assert "(parity: 'center')" not in out, "the same as the default"
+    code, out, _ = run("list", "PCA")
+    assert "window=1 (parity: 100, leaderboard: 1)" in out
     code, _, err = run("list", "KN")
     assert (code, "no detector 'KN'; did you mean 'KNN'" in err) == (2, True)
 

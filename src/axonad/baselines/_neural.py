@@ -10,10 +10,9 @@ the device; no tensor of all windows exists.
 These methods get windows of ``history`` rows: ``window``, or one more for a :class:`Forecaster`,
 which predicts the last one.
 
-Two sets of results are published under TSB-AD's name. Those of the AxonAD paper come from its
-loader since 2025, which scales each array by its own statistics and assigns a window's score to its
-middle row: the parity protocol. Those of the 2024 leaderboard come from a loader that did not
-scale and assigned the score to the first row: parity with ``scaling="raw", align="start"``.
+TSB-AD's loader since 2025, which the AxonAD paper used, scales each array by its own statistics and
+assigns a window's score to its middle row (``parity``). That of the leaderboard of 2024 did not
+scale and assigned the score to the first row (``leaderboard``).
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ from axonad.torch_runtime.weights import restore_net, weights_to_arrays
 from axonad.torch_runtime.windows import gather_windows
 
 Scores = NDArray[np.float64]
+LEADERBOARD: Mapping[str, Any] = {"scaling": "raw", "align": "start"}
 
 
 def parity_with(**changes: Any) -> dict[str, Any]:

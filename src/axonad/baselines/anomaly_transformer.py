@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, mse_loss
 
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 from axonad.baselines._transformer import RowEmbedding, split_heads
 from axonad.errors import ConfigError
 
@@ -137,6 +137,7 @@ class AnomalyTransformer(NeuralDetector):
 
     lr_schedule = (1, 0.5)
     parity = parity_with(temperature=150.0)
+    leaderboard = LEADERBOARD
     score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:

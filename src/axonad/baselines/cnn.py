@@ -11,7 +11,9 @@ windows to (channels, time); TSB-AD reshapes them, which mixes up channels and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -64,6 +66,7 @@ class CNN(Forecaster):
     tsb_ad: bool = False
 
     parity = parity_with(align="end", tsb_ad=True)
+    leaderboard: ClassVar[Mapping[str, Any]] = {"scaling": "raw"}
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.widths, reshape=self.tsb_ad)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, softplus
 
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 from axonad.config import check_float
 
 TINY = 1e-6  # lower bound of standard deviations and variances
@@ -89,6 +89,7 @@ class Donut(NeuralDetector):
     clip = 10.0
     score_batch = 128
     parity = parity_with(validation=0.0, samples=1024)
+    leaderboard = LEADERBOARD
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, self.samples)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector
 from axonad.errors import ConfigError
 
 
@@ -61,6 +61,8 @@ class FITS(NeuralDetector):
     factor: int = 4
     cutoff: int = 12
     align: str = "end"
+
+    leaderboard = LEADERBOARD
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.window, self.factor, self.cutoff)

@@ -10,7 +10,9 @@ from TSB-AD where the validation rows hold no window: TSB-AD stops after four ep
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.nn.functional import gelu
@@ -52,6 +54,7 @@ class LSTMAD(Forecaster):
     align: str = "end"
 
     parity = parity_with(align="end")
+    leaderboard: ClassVar[Mapping[str, Any]] = {"scaling": "raw"}
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.width, self.layers)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from axonad.baselines._gpt2 import FILES, GPT2, Shape, load_weights, read_shape
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 from axonad.config import check_int
 from axonad.data.frames import Matrix, Names
 from axonad.errors import ConfigError
@@ -84,6 +84,7 @@ class OFA(NeuralDetector):
     changeable = NeuralDetector.changeable | {"average"}
     lr_schedule = (1, 0.5)
     parity = parity_with(average=True)
+    leaderboard: ClassVar[Mapping[str, Any]] = {**LEADERBOARD, "average": False}
     score_batch = 256
 
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from axonad.baselines._mlp import mlp
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 
 
 class Net(nn.Module):
@@ -64,6 +64,7 @@ class OmniAnomaly(NeuralDetector):
 
     lr_schedule = (5, 0.9)
     parity = parity_with(tsb_ad=True)
+    leaderboard = LEADERBOARD
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.width, self.latent, sigmoid=self.tsb_ad)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d, gelu, pad
 
-from axonad.baselines._neural import NeuralDetector
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector
 from axonad.baselines._ragged_images import RaggedImages
 from axonad.baselines._transformer import RowEmbedding
 from axonad.config import check_int
@@ -172,6 +172,7 @@ class TimesNet(NeuralDetector):
     align: str = "end"
 
     lr_schedule = (1, 0.5)
+    leaderboard = LEADERBOARD
     score_batch = 256
 
     def _build(self, channels: int) -> nn.Module:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 
 
 class Layer(nn.Module):
@@ -101,6 +101,7 @@ class TranAD(NeuralDetector):
 
     lr_schedule = (5, 0.9)
     parity = parity_with(tsb_ad=True)
+    leaderboard = LEADERBOARD
 
     def _build(self, channels: int) -> nn.Module:
         return Net(channels, self.window, self.width, self.dropout, sigmoid=self.tsb_ad)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from axonad.baselines._mlp import mlp
-from axonad.baselines._neural import NeuralDetector, parity_with
+from axonad.baselines._neural import LEADERBOARD, NeuralDetector, parity_with
 from axonad.config import check_float
 
 
@@ -66,6 +66,7 @@ class USAD(NeuralDetector):
 
     lr_schedule = (5, 0.9)
     parity = parity_with(tsb_ad=True)
+    leaderboard = LEADERBOARD
 
     def _build(self, channels: int) -> nn.Module:
         return Net(self.window * channels, self.width, self.latent, sigmoid=self.tsb_ad)

@@ -16,6 +16,10 @@ from axonad.detector import Detector
 from axonad.registry import detector_class, list_detectors
 
 WIDTH = 100  # of a line of prose
+HEADING = (
+    "Parameters with their defaults, and their values under the protocols parity and leaderboard "
+    "where these differ:"
+)
 YEAR = re.compile(r"\b(19|20)\d\d\b")
 
 
@@ -41,7 +45,7 @@ def _describe(name: str, cls: type[Detector]) -> None:
     print_line(_wrap(f"{prefix}{about[0]}"), style="bold")
     for text in about[1:]:
         print_line("\n" + _wrap(text))
-    print_line("\nParameters with their defaults, and the value under parity where it differs:")
+    print_line("\n" + _wrap(HEADING))
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
     for group in explain_parameters(cls):
         values = [_value(cls, one, defaults[one]) for one in group.names]
@@ -52,7 +56,10 @@ def _describe(name: str, cls: type[Detector]) -> None:
 
 def _value(cls: type[Detector], name: str, default: object) -> str:
     parity = cls.parity.get(name, default)
-    return f"{name}={default!r}" + ("" if parity == default else f" (parity: {parity!r})")
+    leaderboard = cls.leaderboard.get(name, parity)
+    others = [] if parity == default else [f"parity: {parity!r}"]
+    others += [] if leaderboard == parity else [f"leaderboard: {leaderboard!r}"]
+    return f"{name}={default!r}" + (f" ({', '.join(others)})" if others else "")
 
 
 def _wrap(text: str, indent: str = "") -> str:
