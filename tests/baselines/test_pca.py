@@ -6,8 +6,9 @@ import numpy as np
 from sklearn import decomposition
 
 from axonad import make_detector
+from axonad.baselines.pca import PCA
 from tests.baselines.detectors import fit_and_score, noise
-from tests.baselines.naive import naive_windows
+from tests.baselines.naive import naive_windows, own_units
 
 
 def test_pca_is_the_distance_to_the_tips_of_the_leading_directions():
@@ -39,3 +40,14 @@ def test_pca_leaves_out_what_never_moved():
     X = noise(100, 3)
     still = np.column_stack([X, np.full(100, 0.1)])
     np.testing.assert_allclose(fit_and_score("PCA", still), fit_and_score("PCA", X))
+
+
+def test_pca_under_parity_scores_windows_in_their_own_units_and_then_by_training_statistics():
+    X = noise(160, 3)
+    own = own_units(naive_windows(X, 100))  # 61 windows of 300 values
+    z = (own - own.mean(0)) / own.std(0)
+    model = decomposition.PCA(0.25, svd_solver="full").fit(z)
+    tips = zip(model.components_, model.explained_variance_ratio_, strict=True)
+    ends = sum(np.linalg.norm(z - tip, axis=1) / share for tip, share in tips)
+    expected = [ends[0]] * 50 + list(ends) + [ends[-1]] * 49
+    np.testing.assert_allclose(fit_and_score("PCA", X, **PCA.parity), expected, rtol=1e-6)

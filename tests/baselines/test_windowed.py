@@ -9,7 +9,9 @@ import axonad
 from axonad import make_detector
 from axonad.baselines._windowed import mean_over_windows, standardise_own
 from axonad.errors import InputError
+from axonad.registry import detector_class
 from axonad.stream import StreamScorer
+from axonad.testing import CHECKS
 from tests.baselines.detectors import WINDOWED, fit_and_score, noise
 from tests.baselines.naive import own_units
 from tests.conftest import waves
@@ -44,6 +46,13 @@ def test_every_windowed_detector_takes_windows_units_and_places(name, units, tmp
     center = detector.set_params(align="center").decision_function(Y)
     np.testing.assert_array_equal(center[3:-2], end[5:])
     assert len(detector.set_params(align="mean").decision_function(Y)) == 90
+
+
+@pytest.mark.parametrize("name", ["IForest", "PCA"])
+def test_contract_with_the_windows_of_parity(name):
+    cls = detector_class(name)
+    for check in ("saved_is_the_same", "stream_equals_batch", "one_channel_is_enough"):
+        CHECKS[check](lambda: cls(**cls.parity))
 
 
 @pytest.mark.parametrize("name", [*WINDOWED, "RobustPCA"])
