@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +64,7 @@ class LoadedSeries:
     scored_from: int = 0
     events: tuple[PlantedEvent, ...] = ()
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short hash of values, labels and division; the same on every machine."""
         digest = hashlib.sha256(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
