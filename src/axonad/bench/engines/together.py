@@ -71,8 +71,9 @@ def _groups(jobs: Sequence[Job], folder: Path, *, device: str | None) -> list[li
     loaded: dict[str, LoadedSeries] = {}
     for job in jobs:
         try:
-            series = loaded.get(job.series.name) or load(job.series)
-            loaded[job.series.name] = series
+            if job.series.name not in loaded:
+                loaded[job.series.name] = load(job.series)
+            series = job.divide(loaded[job.series.name])
             saved = detection.read(folder / job.fit_key)
             detector = job.make_detector(device=device)
             is_new = saved is None or saved.fingerprint != series.fingerprint
@@ -97,12 +98,13 @@ def _fit_group(ready: Sequence[Ready]) -> Generator[tuple[Job, LoadedSeries, Det
 
 
 def _same_weights(ready: Ready) -> object:
-    """Return a key that jobs share if they have the same weights and differ in the tail only."""
-    job, _, detector = ready
+    """Return a key that jobs share if they score the same rows and differ in the tail only."""
+    job, series, detector = ready
     if type(detector) is not AxonAD:
         return job.key
     params = {name: value for name, value in job.params.items() if name != "tail"}
-    return job.series.name, job.trained_on, repr(sorted(params.items()))
+    where = job.series.name, job.trained_on, series.scored_from
+    return where, repr(sorted(params.items()))
 
 
 def _score(same: Sequence[Ready], fit_seconds: float) -> list[Detection]:
