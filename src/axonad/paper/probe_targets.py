@@ -28,6 +28,7 @@ from axonad.model.predictor import QueryPredictor
 from axonad.paper.probe import prepare_probe
 from axonad.torch_runtime.seed import seeded
 from axonad.torch_runtime.switches import learning
+from axonad.torch_runtime.threads import one_thread
 from axonad.torch_runtime.windows import gather_windows
 
 Array = NDArray[np.float64]
@@ -50,10 +51,10 @@ def probe_targets(
     """
     net, series = prepare_probe(detector, X)
     first = torch.as_tensor(starts, device=series.device)
-    with seeded(seed, series.device):
+    with one_thread(), seeded(seed, series.device):
         predictors = _train(net, series, first[torch.as_tensor(learned, device=series.device)])
     parts = []
-    with torch.no_grad():
+    with one_thread(), torch.no_grad():
         for batch in torch.split(first, SCORE_BATCH):
             parts.append(_errors(net, predictors, gather_windows(series, batch, detector.window)))
     return {

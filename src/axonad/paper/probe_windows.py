@@ -22,6 +22,7 @@ from axonad.model.net import AxonNet
 from axonad.paper.probe import prepare_probe
 from axonad.paper.variant_net import log_map
 from axonad.score.terms import TERMS
+from axonad.torch_runtime.threads import one_thread
 from axonad.torch_runtime.windows import gather_windows
 
 Array = NDArray[np.float64]
@@ -42,7 +43,7 @@ def probe_windows(detector: AxonAD, X: Matrix, starts: NDArray[np.intp]) -> Wind
     """Return the probe of the windows of a series (n, F) that begin at ``starts``."""
     net, series = prepare_probe(detector, X)
     parts: list[dict[str, Tensor]] = []
-    with torch.no_grad():
+    with one_thread(), torch.no_grad():
         for batch in torch.split(torch.as_tensor(starts, device=series.device), SCORE_BATCH):
             parts.append(_measure(net, gather_windows(series, batch, detector.window)))
     return WindowProbe(
