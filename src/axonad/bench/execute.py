@@ -30,7 +30,7 @@ def execute(job: Job, setting: Setting | None = None, *, series: LoadedSeries | 
     """
     setting = setting or Setting()
     try:
-        series = series or sources.load(job.series)
+        series = job.divide(series or sources.load(job.series))
         found, note = _detection(job, series, setting)
         return evaluate_detection(job, series, found, note=note)
     except Exception as error:  # any exception of a detector or a file becomes a failure row

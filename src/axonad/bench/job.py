@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from axonad.bench.row import PROTOCOLS
-from axonad.bench.sources import SeriesRef
+from axonad.bench.sources import LoadedSeries, SeriesRef
 from axonad.config import check_choice
 from axonad.data.scaling import SCALINGS
 from axonad.data.windows import ALIGNMENTS
@@ -40,9 +40,11 @@ def scoring_params(params: Mapping[str, Any]) -> dict[str, Any]:
 class Protocol:
     """How detectors are run and evaluated; every published number names its protocol.
 
-    **parity** follows the published experiments: each detector's ``parity`` parameters, fitted on
-    the rows TSB-AD fits it on. **causal** uses no value after the scored window: each detector's
-    own defaults, always fitted on the training prefix.
+    **parity** follows the paper's runs: each detector's ``parity`` parameters, fitted on the rows
+    TSB-AD fits it on; the whole series is scored and judged, training rows included. **heldout** is
+    the same for the rows after the training part only. **leaderboard** is parity with the
+    parameters of TSB-AD's leaderboard of 2024. **causal** uses no value after the scored window:
+    each detector's own defaults, always fitted on the training prefix.
     """
 
     name: str
@@ -62,7 +64,8 @@ class Protocol:
 
     def settings(self, cls: type[Detector]) -> dict[str, Any]:
         """Return the parameters this protocol sets for a detector."""
-        own = dict(cls.parity) if self.name == "parity" else {}
+        own = {} if self.name == "causal" else dict(cls.parity)
+        own |= dict(cls.leaderboard) if self.name == "leaderboard" else {}
         known = cls.__dataclass_fields__
         ours = {"scaling": self.scaling, "align": self.align}
         return own | {k: v for k, v in ours.items() if v is not None and k in known}
@@ -84,6 +87,15 @@ class Job:
     seed: int
     protocol: Protocol
     trained_on: str = "prefix"
+
+    def divide(self, series: LoadedSeries) -> LoadedSeries:
+        """Return the job's series, divided as its protocol says into training and scored steps.
+
+        Under causal, the source of the series decides: TSB-AD's series are scored as a whole, of a
+        generated drive the part after the training rows.
+        """
+        first = {"causal": series.scored_from, "heldout": series.train_steps}
+        return series.scored(first.get(self.protocol.name, 0))
 
     @property
     def key(self) -> str:
@@ -114,5 +126,7 @@ class Job:
             self.suite, series, self.detector, label, scoring_params(self.params), self.seed,
             protocol, self.trained_on,
         ]  # fmt: skip
+        if self.series.source != "files" and self.protocol.name in ("parity", "leaderboard"):
+            identity.append("whole stream")  # rows of earlier versions covered its second half
         text = json.dumps(identity, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

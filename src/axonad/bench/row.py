@@ -18,7 +18,7 @@ from typing import Any, Self
 from axonad.errors import InputError
 from axonad.metrics.registry import SCORE_METRICS
 
-PROTOCOLS = ("parity", "causal")
+PROTOCOLS = ("parity", "heldout", "leaderboard", "causal")
 STATUSES = ("ok", "failed", "timeout", "memory")
 METRIC_NAMES: tuple[str, ...] = tuple(SCORE_METRICS)
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class SeriesRef:
     name: str
     dataset: str
     split: str = ""
-    seed: int | None = None  # the seed that generates the series, if it is generated
+    seed: int | None = None  # of a generated series that is also the seed of its detectors
     size: int = 0  # longer series are run first
     location: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -63,10 +63,17 @@ class LoadedSeries:
     train_steps: int
     scored_from: int = 0
     events: tuple[PlantedEvent, ...] = ()
+    source_fingerprint: str = ""  # set when a protocol divides the series otherwise than its source
+
+    def scored(self, first: int) -> Self:
+        """Return this series with another first scored step and the same fingerprint."""
+        return replace(self, scored_from=first, source_fingerprint=self.fingerprint)
 
     @property
     def fingerprint(self) -> str:
         """A short hash of values, labels and division; the same on every machine."""
+        if self.source_fingerprint:
+            return self.source_fingerprint
         digest = hashlib.sha256(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
         digest.update(np.ascontiguousarray(self.labels, dtype="i1").tobytes())
         digest.update(f"{self.values.shape} {self.train_steps} {self.scored_from}".encode())
@@ -147,23 +154,27 @@ GENERATORS: dict[str, Callable[..., Telemetry]] = {
 
 
 def _find_generated(kind: str, options: Mapping[str, Any], seeds: Sequence[int]) -> list[SeriesRef]:
-    _refuse_unknown(options, ("steps",))
+    """Return one drive per seed or, with the option ``drive``, the one that this seed generates."""
+    _refuse_unknown(options, ("steps", "drive"))
     check_int("data.steps", options.get("steps", MIN_STEPS), low=MIN_STEPS)
+    check_int("data.drive", options.get("drive", 0), low=0)
     return [
         SeriesRef(
             source=kind,
-            name=f"{kind}-{seed}",
+            name=f"{kind}-{drive}",
             dataset=kind,
-            seed=seed,
+            seed=None if "drive" in options else drive,
             size=int(options.get("steps", 80_000)),
             options=dict(options),
         )
-        for seed in seeds
+        for drive in ([options["drive"]] if "drive" in options else seeds)
     ]
 
 
 def _load_generated(ref: SeriesRef) -> LoadedSeries:
-    stream = _generate(ref.source, ref.seed, tuple(sorted(ref.options.items())))
+    options = dict(ref.options)
+    seed = options.pop("drive", ref.seed)
+    stream = _generate(ref.source, seed, tuple(sorted(options.items())))
     return LoadedSeries(
         values=stream.values,
         labels=stream.labels,

@@ -8,8 +8,8 @@
     [data]
     source = "telemetry"        # or "files" with path and split
 
-    [protocols.parity]          # optional: align, scaling, window, for all detectors
-    [protocols.causal]
+    [protocols.parity]          # parity, heldout, leaderboard, causal (axonad.bench.job.Protocol)
+    [protocols.causal]          # optional: align, scaling, window, for all detectors
     window = 100
 
     [[detectors]]
@@ -115,7 +115,7 @@ class Suite:
             params=build(cls, params).get_params(),
             seed=seed,
             protocol=protocol,
-            trained_on=learns_from if protocol.name == "parity" else "prefix",
+            trained_on="prefix" if protocol.name == "causal" else learns_from,
         )
 
     def _choose_detectors(self, names: Sequence[str]) -> list[SuiteDetector]:

@@ -101,5 +101,5 @@ def test_another_detector_comes_last_and_base_may_be_missing():
 
 def test_protocols_are_not_mixed():
     rows = make_rows({"base": [0.5]}) + make_rows({"base": [0.5]}, protocol="causal")
-    with pytest.raises(InputError, match="the rows mix protocols; choose parity or causal"):
+    with pytest.raises(InputError, match="the rows mix protocols; choose one"):
         ablation_table(rows)

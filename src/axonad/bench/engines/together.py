@@ -54,8 +54,9 @@ def save_joint_scores(jobs: Sequence[Job], folder: Path, *, device: str | None) 
     loaded: dict[str, LoadedSeries] = {}
     for job in jobs:
         try:
-            series = loaded.get(job.series.name) or load(job.series)
-            loaded[job.series.name] = series
+            if job.series.name not in loaded:
+                loaded[job.series.name] = load(job.series)
+            series = job.divide(loaded[job.series.name])
             saved = detection.read(folder / job.fit_key)
             detector = job.make_detector(device=device)
             is_new = saved is None or saved.fingerprint != series.fingerprint

@@ -17,7 +17,10 @@ Detectors = Annotated[
 ]
 Split = Annotated[str | None, typer.Option(help="Only the series of this split: eval or tuning.")]
 ProtocolName = Annotated[
-    str | None, typer.Option("--protocol", "-p", help="Only this protocol: parity or causal.")
+    str | None,
+    typer.Option(
+        "--protocol", "-p", help="Only this protocol: parity, heldout, leaderboard or causal."
+    ),
 ]
 WindowRule = Annotated[
     str | None, typer.Option("--window", help="Only rows evaluated with this VUS window rule.")

@@ -35,7 +35,9 @@ def run(
     seeds: options.Seeds = None,
     protocols: Annotated[
         list[str] | None,
-        typer.Option("--protocol", "-p", help="Only this protocol: parity or causal."),
+        typer.Option(
+            "--protocol", "-p", help="Only this protocol: parity, heldout, leaderboard or causal."
+        ),
     ] = None,
     engine: options.Engine = "local",
     address: options.Address = None,

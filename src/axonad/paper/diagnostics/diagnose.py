@@ -65,7 +65,7 @@ def _diagnose_batch(
     for job in jobs:
         try:
             detector = cast("AxonAD", job.make_detector(device=device))  # its name was checked
-            ready.append((job, load(job.series), detector))
+            ready.append((job, job.divide(load(job.series)), detector))
         except Exception as error:  # any failure of a job is its finding
             yield kind(row=error_row(job, error)), None
     try:

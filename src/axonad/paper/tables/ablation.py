@@ -61,7 +61,7 @@ def ablation_table(rows: Iterable[Row]) -> Table:
     """
     rows = list(rows)
     if len({row.protocol for row in rows}) > 1:
-        raise InputError("the rows mix protocols; choose parity or causal (--protocol)")
+        raise InputError("the rows mix protocols; choose one (--protocol)")
     grids = {name: collect(rows, metric=name) for name in PAPER_METRICS}
     columns = {name: {s.name: s for s in summarise_grid(grid)} for name, grid in grids.items()}
     ours = {label: _our_cells(columns, grids["VUS-PR"], label) for label in columns["VUS-PR"]}

@@ -19,7 +19,7 @@ def our_times(rows: Iterable[Row]) -> dict[str, Times]:
     """Return the times of every detector with a successful run, the paper's five first."""
     kept = check_rows(rows)
     if len({row.protocol for row in kept}) > 1:
-        raise InputError("the rows mix protocols; choose parity or causal (--protocol)")
+        raise InputError("the rows mix protocols; choose one (--protocol)")
     found = {
         name: Times(time.fit.mean, time.score.mean, time.milliseconds)
         for name, time in runtimes(kept).items()

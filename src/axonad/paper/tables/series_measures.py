@@ -47,7 +47,7 @@ def gather(findings: Iterable[Finding]) -> SeriesMeasures:
     findings = list(findings)
     rows = check_rows(finding.row for finding in findings)
     if len({row.protocol for row in rows}) > 1:
-        raise InputError("the findings mix protocols; choose parity or causal (--protocol)")
+        raise InputError("the findings mix protocols; choose one (--protocol)")
     good = [finding for finding in findings if finding.row.is_ok]
     if not good:
         raise InputError(f"all {len(rows)} runs failed; the first said: {rows[0].reason}")
