@@ -62,7 +62,7 @@ class QueryPath(NamedTuple):
 
 def probe(detector: AxonAD, X: Matrix) -> Probe:
     """Return the probe of every window of a series (n, F)."""
-    net, series = _ready(detector, X)
+    net, series = prepare_probe(detector, X)
     windows = count_windows(len(X), detector.window)
     found = {name: torch.empty(windows, device=series.device) for name in Probe.__annotations__}
 
@@ -96,7 +96,7 @@ def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
         raise InputError(
             f"steps {first} to {stop} must lie between {detector.window - 1} and {len(X)}"
         )
-    net, series = _ready(detector, X)
+    net, series = prepare_probe(detector, X)
     parts: list[list[Tensor]] = []
     with torch.no_grad():
         for at in range(begin, begin + stop - first, SCORE_BATCH):
@@ -108,7 +108,7 @@ def query_path(detector: AxonAD, X: Matrix, first: int, stop: int) -> QueryPath:
     return QueryPath(*(torch.cat(p).double().cpu().numpy() for p in zip(*parts, strict=True)))
 
 
-def _ready(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
+def prepare_probe(detector: AxonAD, X: Matrix) -> tuple[AxonNet, Tensor]:
     """Return the detector's network and the scaled series on its device."""
     detector.check_fitted()
     if not detector.net_config(channels=1).is_standard:

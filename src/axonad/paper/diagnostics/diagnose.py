@@ -15,7 +15,9 @@ from axonad.bench.evaluation import error_row, evaluate_detection
 from axonad.bench.job import Job
 from axonad.bench.sources import LoadedSeries, load
 from axonad.errors import ConfigError
-from axonad.paper.diagnostics.finding import Finding, Findings, rounded
+from axonad.paper.diagnostics.as_run import OWN, measure_as_run, measure_predictors
+from axonad.paper.diagnostics.chosen_windows import choose_windows
+from axonad.paper.diagnostics.finding import AsRunFinding, Finding, Findings, rounded
 from axonad.paper.diagnostics.measure import (
     measure_inside,
     measure_quality,
@@ -25,6 +27,8 @@ from axonad.paper.diagnostics.measure import (
 from axonad.paper.diagnostics.rules import Parts
 from axonad.paper.diagnostics.sample import Sample, Samples, draw_sample
 from axonad.paper.probe import probe, probe_training, widest_entropy
+from axonad.paper.probe_targets import probe_targets
+from axonad.paper.probe_windows import probe_windows
 from axonad.torch_runtime.device import resolve_device
 
 
@@ -33,7 +37,8 @@ def diagnose_jobs(
 ) -> Generator[Finding]:
     """Yield the finding of every job; it and its sample are on disk before it is yielded.
 
-    A job that fails is a finding without measures, whose row gives the reason.
+    A job that fails is a finding without measures, whose row gives the reason. The measures of the
+    authors' script are added for findings that have them (``AsRunFindings``).
     """
     samples = Samples(findings.folder)
     for job in jobs:
@@ -42,7 +47,9 @@ def diagnose_jobs(
     at_once = SERIES_AT_ONCE if resolve_device(device or "auto").type == "cuda" else 1
     ordered = sorted(jobs, key=lambda job: (job.series.dataset, job.series.name, job.seed))
     for first in range(0, len(ordered), at_once):
-        for finding, sample in _diagnose_batch(ordered[first : first + at_once], device):
+        for finding, sample in _diagnose_batch(
+            ordered[first : first + at_once], findings.entry, device
+        ):
             if sample is not None:
                 samples.append(finding.key, sample)
             findings.append(finding)
@@ -50,16 +57,17 @@ def diagnose_jobs(
 
 
 def _diagnose_batch(
-    jobs: Sequence[Job], device: str | None
+    jobs: Sequence[Job], kind: type[Finding], device: str | None
 ) -> Generator[tuple[Finding, Sample | None]]:
     """Yield finding and sample of jobs whose detectors are fitted at once."""
+    examine = diagnose_as_run if kind is AsRunFinding else diagnose
     ready: list[Ready] = []
     for job in jobs:
         try:
             detector = cast("AxonAD", job.make_detector(device=device))  # its name was checked
             ready.append((job, job.divide(load(job.series)), detector))
         except Exception as error:  # any failure of a job is its finding
-            yield _failed(job, error), None
+            yield kind(row=error_row(job, error)), None
     try:
         errors, seconds = fit_jointly(ready)
     except Exception as error:
@@ -68,9 +76,9 @@ def _diagnose_batch(
         try:
             if index in errors:
                 raise errors[index]
-            result = diagnose(job, series, detector, fit_seconds=seconds)
+            result = examine(job, series, detector, fit_seconds=seconds)
         except Exception as error:
-            yield _failed(job, error), None
+            yield kind(row=error_row(job, error)), None
         else:
             yield result
 
@@ -97,5 +105,24 @@ def diagnose(
     return Finding(row=row, measures=rounded(measures)), sample
 
 
-def _failed(job: Job, error: Exception) -> Finding:
-    return Finding(row=error_row(job, error))
+def diagnose_as_run(
+    job: Job, series: LoadedSeries, detector: AxonAD, *, fit_seconds: float
+) -> tuple[Finding, None]:
+    """Return our finding of a fitted detector with the measures of the authors' script added.
+
+    The script looks at the whole series, training part included. Its figures need no sample.
+    """
+    finding, _ = diagnose(job, series, detector, fit_seconds=fit_seconds)
+    X = series.values
+    chosen = choose_windows(
+        series.labels, window=detector.window, train_steps=series.train_steps, seed=job.seed
+    )
+    learned = chosen.learned(job.seed)
+    scored = probe_windows(detector, X, chosen.starts)
+    errors = probe_targets(detector, X, chosen.starts, learned=learned, seed=job.seed)
+    measures = {
+        **measure_as_run(scored, chosen),
+        **measure_predictors({OWN: scored.d_q, **errors}, chosen, learned),
+    }
+    measures = {**finding.measures, **rounded(measures)}
+    return AsRunFinding(row=finding.row, measures=measures), None

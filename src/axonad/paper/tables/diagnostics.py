@@ -38,7 +38,10 @@ SPAN = Column(heading="95 % interval", style="interval")
 def diagnostics_table(findings: Iterable[Finding]) -> Table:
     """Return the paper's numbers, each beside ours, followed by numbers of ours alone."""
     found = gather(findings)
-    lines = [_answer(*question) for question in (*_asked(found), *_asked_by_us(found))]
+    lines = [
+        (text, paper_diagnostics().get(paper), *answer(values, statistic))
+        for text, values, statistic, paper in (*asked_by_paper(found), *_asked_by_us(found))
+    ]
     return Table(
         title="Mechanistic diagnostics of AxonAD, the paper's and ours",
         columns=(
@@ -60,7 +63,7 @@ def diagnostics_table(findings: Iterable[Finding]) -> Table:
     )  # fmt: skip
 
 
-def _asked(found: SeriesMeasures) -> list[Question]:
+def asked_by_paper(found: SeriesMeasures) -> list[Question]:
     """Return the quantities that the paper has numbers for."""
     turned, entropy = found["kl spearman"], found["entropy"]
     gain = found["AUC-PR sum"] - found.better_part("AUC-PR")
@@ -121,12 +124,13 @@ def _asked_by_us(found: SeriesMeasures) -> list[Question]:
     return [(f"ours: {text}", values, statistic, "") for text, values, statistic in asked]
 
 
-def _answer(text: str, values: FloatArray, statistic: Statistic, paper: str) -> Line:
+def answer(values: FloatArray, statistic: Statistic) -> tuple[float, Cell, int]:
+    """Return a statistic over series, its interval, and the number of series."""
     finite = values[np.isfinite(values)]
     found = float(statistic(finite)) if finite.size else math.nan
     extreme = statistic in (np.min, np.max)  # a bootstrap never draws beyond the extremes
     bounds = Cell() if extreme else Cell(None, interval(values, statistic))
-    return text, paper_diagnostics().get(paper), found, bounds, finite.size
+    return found, bounds, finite.size
 
 
 def rules_table(findings: Iterable[Finding]) -> Table:

@@ -11,7 +11,6 @@ import numpy as np
 
 from axonad.errors import InputError
 from axonad.paper.diagnostics.finding import Finding
-from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.rules import ALONE
 from axonad.report.results_grid import FloatArray, check_rows, describe
 from axonad.report.statistics import bootstrap_interval
@@ -60,7 +59,7 @@ def gather(findings: Iterable[Finding]) -> SeriesMeasures:
         seeds=tuple(len(found) for found in grouped),
         values={
             name: np.array([mean([f.measures.get(name, math.nan) for f in g]) for g in grouped])
-            for name in MEASURES
+            for name in good[0].names
         },
         setting=describe(rows) + (f" {failed} runs failed." if failed else ""),
     )
