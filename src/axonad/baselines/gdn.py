@@ -6,7 +6,7 @@ Every channel has a learned vector; the most similar ones (by cosine) are its ne
 and attention over them and itself forecasts its next value. Differs from the paper, as the runs
 published with AxonAD do, in scoring by the mean squared error over channels instead of the largest
 standardised error. Those runs also ignored two settings of the output network and used a single
-linear layer; parity does the same.
+linear layer, and their 15 neighbours include the channel itself; parity does the same.
 """
 
 from __future__ import annotations
