@@ -69,6 +69,14 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     return detectors
 
 
+def batch_key(detector: AxonAD, *, channels: int = 1) -> tuple[NetConfig, TrainConfig]:
+    """Return what detectors must have in common to be trained as one batch, or once for all.
+
+    It leaves out the tail, which matters for scoring only.
+    """
+    return replace(detector.net_config(channels), tail=1), detector.train_config()
+
+
 @dataclass(frozen=True)
 class _Job:
     """One detector with its training data, and the jobs that would learn the same weights."""
@@ -85,13 +93,12 @@ class _Job:
     def training_key(self) -> tuple[object, ...]:
         """Return everything that determines the trained weights."""
         detector, shape = self.detector, self.values.shape
-        net = replace(detector.net_config(shape[1]), tail=1)  # the tail matters for scoring only
         content = hashlib.sha256(np.ascontiguousarray(self.values).data).digest()
         own = detector.seed, detector.scaling, detector.validation
         how = type(detector).train, type(detector).prepare  # a subclass may override them
         order = self.values.flags.c_contiguous  # memory order changes how sums round
-        training = detector.train_config()
-        return net, training, self.device, own, how, self.names, shape, order, content
+        alike = batch_key(detector, channels=shape[1])
+        return *alike, self.device, own, how, self.names, shape, order, content
 
     def prepare(self) -> tuple[Scaler, Member]:
         """Return the scaler and the untrained network with its data, as ``fit`` draws them."""
@@ -192,9 +199,8 @@ def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
     """
     groups: dict[tuple[NetConfig, TrainConfig, torch.device], list[_Job]] = {}
     for job in sorted(jobs, key=lambda job: len(job.values)):
-        detector = job.detector
-        net = detector.net_config(job.values.shape[1])
-        groups.setdefault((net, detector.train_config(), job.device), []).append(job)
+        net, training = batch_key(job.detector, channels=job.values.shape[1])
+        groups.setdefault((net, training, job.device), []).append(job)
     for (net, training, device), group in groups.items():
         at_once = models_at_once(net, training.batch_size, device) if net.is_standard else 1
         parts = -(-len(group) // at_once)

@@ -9,7 +9,7 @@ from axonad.bench.suite import read_suite
 from axonad.registry import detector_class
 from tests.conftest import ROOT
 
-TSB_AD = ("tsb-ad-m", "seeds", "leaderboard", "ablation", "sensitivity")
+TSB_AD = ("tsb-ad-m", "seeds", "leaderboard", "ablation", "sensitivity", "tuning")
 COMMITTED = sorted(ROOT.glob("benchmarks/**/rows.csv"))
 
 

@@ -36,6 +36,7 @@ class LoopConfig:
     clip: float | None  # maximum gradient norm
     patience: int
     restore_best: bool
+    stride: int = 1  # rows from the start of one window to the next
 
 
 def train_network(
@@ -143,7 +144,7 @@ def _train_epoch(
     step: Callable[[Tensor], Tensor], series: Tensor, config: LoopConfig, progress: Progress
 ) -> float:
     """Visit windows in random order, each at most once; return the mean loss over batches."""
-    order = torch.randperm(count_windows(len(series), config.window_rows), device=series.device)
+    order = torch.randperm(_count(series, config), device=series.device) * config.stride
     total, count = torch.zeros((), device=series.device), 0
     for starts in batches(order[: config.epoch_windows], config.batch_size):
         total += step(starts)  # stays on the device: one device-to-host copy per epoch
@@ -155,14 +156,18 @@ def _train_epoch(
 @torch.no_grad()
 def _validate(batch_loss: Callable[[Tensor], Tensor], series: Tensor, config: LoopConfig) -> float:
     """Return the mean loss over batches of evenly spaced windows, all of them by default."""
-    windows = count_windows(len(series), config.window_rows)
+    windows = _count(series, config)
     judged = min(config.epoch_windows or windows, windows)
-    starts = torch.arange(judged, device=series.device) * windows // judged
+    starts = torch.arange(judged, device=series.device) * windows // judged * config.stride
     parts = torch.split(starts, config.batch_size)
     losses = torch.empty(len(parts), device=series.device)
     for i, part in enumerate(parts):
         losses[i] = batch_loss(part)
     return float(losses.mean())
+
+
+def _count(series: Tensor, config: LoopConfig) -> int:
+    return -(-count_windows(len(series), config.window_rows) // config.stride)
 
 
 def batches(order: Tensor, size: int) -> Iterator[Tensor]:

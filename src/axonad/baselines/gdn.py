@@ -114,7 +114,7 @@ class GDN(Forecaster):
     align: str = "end"
 
     lr_schedule = (1, 1.0)
-    parity = parity_with(layers=1, epochs=30, patience=10)
+    parity = parity_with(layers=1, epochs=30, patience=10, top=14)
     score_batch = 256
 
     @property

@@ -3,17 +3,21 @@
 Kim, Park, Choo: When model meets new normals, test-time adaptation for unsupervised time-series
 anomaly detection. AAAI 2024.
 
-Differs from the paper and from TSB-AD in scoring every row by the window that ends with it; as
-there, one optimiser step is made per ``batch_size`` non-overlapping windows. Each call adapts a
-copy of the fitted network, so that scoring changes nothing. With ``adapt=True`` a score depends on
-all rows before it and on the rest of its batch, so the detector is not causal and cannot score
-streams; with ``adapt=False`` it can.
+Differs from the paper and from TSB-AD, unless ``overlap=False``, in training on the window that
+starts at every row and in scoring a row by the window that ends with it; there, windows follow one
+another without overlap, and a row is scored at its own place in its window. One optimiser step is
+made per ``batch_size`` non-overlapping windows in all cases. TSB-AD stops early by the last batch
+of its validation windows, we by all of them. Each call adapts a copy of the fitted network, so that
+scoring changes nothing. With ``adapt=True`` a score depends on all rows before it and on the rest
+of its batch, so the detector is not causal and cannot score streams; with ``adapt=False`` it can.
 """
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,6 +26,7 @@ from torch import Tensor, nn
 
 from axonad.baselines._mlp import mlp
 from axonad.baselines._neural import NeuralDetector, Scores, parity_with
+from axonad.baselines._training_loop import LoopConfig
 from axonad.config import check_float
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
@@ -64,6 +69,9 @@ class M2N2(NeuralDetector):
         Momentum of the level's moving average.
     limit
         Rows with an error above this quantile of training errors are not trained on.
+    overlap
+        Train on the windows at every row and score a row by the window that ends with it. False:
+        windows without overlap, each row scored at its own place, ignoring ``align`` (parity).
     """
 
     window: int = 12
@@ -71,17 +79,26 @@ class M2N2(NeuralDetector):
     adapt: bool = True
     momentum: float = 0.99
     limit: float = 0.95
+    overlap: bool = True
     epochs: int = 10
     align: str = "end"
 
     lr_schedule = (1, 1.0)
-    parity = parity_with(validation=0.0, patience=10)
+    parity = parity_with(
+        overlap=False, latent=16, limit=0.9, epochs=100, batch_size=64, patience=5, align="end"
+    )
+    leaderboard: ClassVar[Mapping[str, Any]] = {
+        "overlap": True, "latent": 128, "limit": 0.95, "epochs": 10, "batch_size": 128,
+        "patience": 10, "validation": 0.0, "align": "center",
+    }  # fmt: skip
 
     @property
     def why_not_causal(self) -> str:
         """Why a score depends on more than its own window, and what to do; empty if causal."""
         if self.adapt:
             return "it adapts to what it scores; fit it with adapt=False"
+        if not self.overlap:
+            return "a row's window goes on after it; fit it with overlap=True"
         return super().why_not_causal
 
     def _build(self, channels: int) -> nn.Module:
@@ -96,34 +113,54 @@ class M2N2(NeuralDetector):
             errors.append((net(x) - x).square().mean(-1).flatten().cpu().numpy())
         net.get_buffer("limit").fill_(float(np.quantile(np.concatenate(errors), self.limit)))
 
+    def _loop_config(self) -> LoopConfig:
+        return replace(super()._loop_config(), stride=self._stride)
+
+    @property
+    def _stride(self) -> int:
+        return 1 if self.overlap else self.window
+
     def _score_windows(
         self, X: Matrix, *, blame: bool = False
     ) -> tuple[Scores, NDArray[np.float32]]:
-        if not self.adapt:
+        """Return the score of every window, or of every row without overlap, and its channels'."""
+        if self.overlap and not self.adapt:
             return super()._score_windows(X, blame=blame)
         device = resolve_device(self.device)
-        series = self._tensor(X, device)
-        starts = torch.arange(count_windows(len(X), self.window), device=device)
-        errors = self._adapt_and_score(copy.deepcopy(self._net).to(device), series, starts)
+        errors = self._follow(copy.deepcopy(self._net).to(device), self._tensor(X, device))
         scores = errors.mean(-1).double().cpu().numpy()
         return scores, errors.cpu().numpy()
 
     @torch.enable_grad()
-    def _adapt_and_score(self, net: nn.Module, series: Tensor, starts: Tensor) -> Tensor:
-        """Return the error of every window's last row (n, F) while adapting ``net`` in place."""
-        optimiser = torch.optim.SGD(net.requires_grad_(True).parameters(), lr=self.lr)
+    def _follow(self, net: nn.Module, series: Tensor) -> Tensor:
+        """Return the errors (n, F) of the windows' last rows, or of all rows without overlap.
+
+        With ``adapt``, ``net`` is adapted in place on the way.
+        """
+        optimiser = torch.optim.SGD(net.requires_grad_(self.adapt).parameters(), lr=self.lr)
         level, limit = net.get_buffer("level"), net.get_buffer("limit")
-        errors = series.new_empty(len(starts), series.shape[1])
-        for part in torch.split(starts, min(self.batch_size * self.window, len(starts))):
+        count = count_windows(len(series), self.window)
+        starts = torch.arange(0, count, self._stride, device=series.device)
+        errors = series.new_empty(count if self.overlap else len(series), series.shape[1])
+        size, done = self.batch_size * self.window // self._stride, 0
+        for part in torch.split(starts, min(size, len(starts))):
             x = gather_windows(series, part, self.window)
-            level.lerp_(x.mean((0, 1)), 1 - self.momentum)
+            if self.adapt:
+                level.lerp_(x.mean((0, 1)), 1 - self.momentum)
             error = (net(x) - x).square()
-            errors[part] = error[:, -1].detach()
-            step = error.mean(-1)
-            optimiser.zero_grad(set_to_none=True)
-            (step * (step < limit)).mean().backward()
-            optimiser.step()
+            found = (error[:, -1:] if self.overlap else error).detach().flatten(0, 1)
+            errors[done : done + len(found)] = found
+            done += len(found)
+            if self.adapt:
+                step = error.mean(-1)
+                optimiser.zero_grad(set_to_none=True)
+                (step * (step < limit)).mean().backward()
+                optimiser.step()
+        errors[done:] = errors[done - 1]  # rows after the last whole window
         return errors
+
+    def _aligned(self, values: NDArray[Any]) -> NDArray[Any]:
+        return super()._aligned(values) if self.overlap else values
 
     def _check_params(self) -> None:
         super()._check_params()

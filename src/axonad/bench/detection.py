@@ -73,16 +73,28 @@ def score(series: LoadedSeries, detector: Detector, *, fit_seconds: float) -> De
     """Score a series with a fitted detector; memory is not measured."""
     started = time.perf_counter()
     found = detector.explain(series.values[series.scored_from :], blame=False)
-    seconds = time.perf_counter() - started
+    times = fit_seconds, time.perf_counter() - started
+    return record(series, detector, found.scores, found.components, times=times)
+
+
+def record(
+    series: LoadedSeries,
+    detector: Detector,
+    scores: Scores,
+    parts: dict[str, Scores],
+    *,
+    times: tuple[float, float],
+) -> Detection:
+    """Return the detection of given scores; ``times`` are the seconds to fit and to score."""
     return Detection(
-        scores=found.scores,
-        parts=found.components if len(found.components) > 1 else {},
-        threshold=found.threshold,
+        scores=scores,
+        parts=parts if len(parts) > 1 else {},
+        threshold=detector.threshold_,
         window=detector.history,
         scaling=str(getattr(detector, "scaling", "")),
         align=str(getattr(detector, "align", "")),
-        fit_seconds=round(fit_seconds, 4),
-        score_seconds=round(seconds, 4),
+        fit_seconds=round(times[0], 4),
+        score_seconds=round(times[1], 4),
         memory_mb=None,
         device_memory_mb=None,
         device=machine.describe_device(_device(detector)),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -69,7 +69,7 @@ class LoadedSeries:
         """Return this series with another first scored step and the same fingerprint."""
         return replace(self, scored_from=first, source_fingerprint=self.fingerprint)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short hash of values, labels and division; the same on every machine."""
         if self.source_fingerprint:

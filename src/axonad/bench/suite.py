@@ -16,6 +16,11 @@
     name = "AxonAD"
     params = { window = 50 }    # optional, as are label and protocols
     on.SMD = { window = 20 }    # other parameters on series with SMD in their name
+
+    [[detectors]]               # a grid: one detector for every combination of values
+    name = "AxonAD"
+    label = "window {window}, k {tail}"
+    grid = { window = [50, 100], tail = [3, 10] }
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from axonad.bench import sources
+from axonad.bench.grid import expand_grid
 from axonad.bench.job import Job, Protocol
 from axonad.bench.row import PROTOCOLS
 from axonad.bench.sources import SeriesRef
@@ -196,7 +202,11 @@ def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
             build(Protocol, {"name": name, **values})
             for name, values in dict(table["protocols"]).items()
         ),
-        "detectors": tuple(build(SuiteDetector, entry) for entry in table["detectors"]),
+        "detectors": tuple(
+            build(SuiteDetector, made)
+            for entry in table["detectors"]
+            for made in expand_grid(entry)
+        ),
         "time_limit": limits.pop("seconds", None),
         "memory_limit": limits.pop("memory_mb", None),
     }

@@ -28,7 +28,7 @@ def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
         row.key: row
         for row in together.run_together([*jobs, bad, plain], setting=setting, workers=1)
     }
-    assert fitted == [3], "all of AxonAD's, the one that fails included"
+    assert fitted == [2, 1], "by shape, the one that fails included"
     assert rows[bad.key].reason.startswith("InputError")
     assert rows[plain.key].is_ok
     for job in jobs:
@@ -38,7 +38,7 @@ def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
         alone = execute(job, Setting(device="cpu"))
         assert rows[job.key].metrics["VUS-PR"] == pytest.approx(alone.metrics["VUS-PR"], abs=0.1)
     list(together.run_together(jobs, setting=setting, workers=1))
-    assert fitted == [3], "saved scores are not computed again"
+    assert fitted == [2, 1], "saved scores are not computed again"
 
 
 def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeypatch):
@@ -92,3 +92,19 @@ def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch)
     assert sorted(read_) == sorted(names)
     assert sum(fitted) == 4
     assert len(fitted) == len(names)
+
+
+def test_rows_come_group_by_group(monkeypatch):
+    params = make_job().params
+    settings = [{"lr": lr, "tail": k} for lr in (0.001, 0.002, 0.003) for k in (1, 2)]
+    jobs = [make_job(label=str(setting), params=params | setting) for setting in settings]
+    fitted, fit_many = [], together.fit_many
+    monkeypatch.setattr(
+        together, "fit_many", lambda many, X: fitted.append(len(many)) or fit_many(many, X)
+    )
+    monkeypatch.setattr(together.Team, "ready", together.Team.rest)  # however slow the workers are
+    rows = together.run_together(jobs, setting=Setting(device="cpu"), workers=1)
+    first = [next(rows), next(rows)]
+    assert fitted == [2], "jobs that differ in the tail are one group"
+    assert all(row.is_ok for row in first)
+    rows.close()

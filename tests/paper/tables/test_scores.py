@@ -8,7 +8,11 @@ import io
 import pytest
 
 from axonad.paper.published import paper_scores
-from axonad.paper.tables.scores import telemetry_paper_table, tsb_ad_paper_table
+from axonad.paper.tables.scores import (
+    one_drive_paper_table,
+    telemetry_paper_table,
+    tsb_ad_paper_table,
+)
 from axonad.report.quality import PAPER_METRICS
 from tests.report.rows import make_row, make_rows
 
@@ -82,3 +86,15 @@ def test_the_order_of_detectors_is_held_against_the_papers():
     assert "4 detectors with all series: Spearman 1.00." in tsb_ad_paper_table(rows).to_text()
     turned = make_rows({name: [1 - value] * 2 for name, value in means.items()})
     assert "Spearman -1.00." in tsb_ad_paper_table(turned).to_text()
+
+
+def test_on_one_drive_every_fit_counts():
+    values = {2024: 0.2, 2025: 0.4, 2026: 0.6}
+    rows = [make_row("AxonAD", "drive", v, seed=s, params={"seed": s}) for s, v in values.items()]
+    rows.append(make_row("PCA", "drive", 0.3, seed=2024))
+    table = one_drive_paper_table(rows)
+    found = lines(table)
+    assert "| 0.400 ± 0.200 |" in table.to_markdown().replace("**", "")
+    for name in ("AxonAD", "PCA"):
+        assert found[name, "ours, parity"]["series"] == "3 of 3"
+    assert float(found["PCA", "ours, parity"]["VUS-PR to AxonAD"]) == pytest.approx(-0.1)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
+from typing import NamedTuple, Self
 
 from axonad.bench.engines.worker import StoppedError, Worker
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job
 from axonad.bench.machine import cores
 from axonad.bench.row import Row
+from axonad.bench.sources import LoadedSeries
 
 MAX_PER_GPU = 12  # small fits that share one GPU well
 
@@ -21,44 +23,97 @@ def run_locally(
 ) -> Generator[Row]:
     """Yield the rows of jobs in the order in which the jobs finish.
 
-    The cores are divided among the workers, so that their threads do not compete. Closing the
-    generator, or an interrupt, ends all workers; a job that was running leaves no row.
+    Closing the generator, or an interrupt, ends all workers; a job that was running leaves no row.
     """
-    setting = setting or Setting()
     waiting = list(jobs)
-    count = max(1, min(workers or default_workers(setting.device), len(waiting)))
-    team = [Worker(setting, threads=max(1, cores() // count)) for _ in range(count)]
-    todo, done = iter(waiting), queue.SimpleQueue[Row | BaseException]()
-    lock = threading.Lock()
+    with Team(setting or Setting(), jobs=len(waiting), workers=workers) as team:
+        for job in waiting:
+            team.add(job)
+        yield from team.rest()
 
-    def work(worker: Worker) -> None:
+
+class _Task(NamedTuple):
+    """A job, its series if it is loaded, and what to do before the job is sent to a worker."""
+
+    job: Job
+    series: LoadedSeries | None
+    before: Callable[[], None] | None
+
+
+class Team:
+    """Worker processes that run jobs as they are added; a context manager that ends them.
+
+    ``jobs`` is the number of jobs to come at most. The cores are divided among the workers, so that
+    their threads do not compete.
+    """
+
+    def __init__(self, setting: Setting, *, jobs: int, workers: int | None = None) -> None:
+        count = max(1, min(workers or default_workers(setting.device), jobs))
+        self._workers = [Worker(setting, threads=max(1, cores() // count)) for _ in range(count)]
+        self._todo = queue.SimpleQueue[_Task | None]()
+        self._done = queue.SimpleQueue[Row | BaseException]()
+        self._left = 0
+        self._threads = [
+            threading.Thread(target=self._work, args=(worker,), daemon=True)
+            for worker in self._workers
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for worker in self._workers:
+            worker.close()
+        for _ in self._threads:
+            self._todo.put(None)
+        for thread in self._threads:
+            with suppress(RuntimeError):  # never started
+                thread.join(timeout=10)
+
+    def add(
+        self,
+        job: Job,
+        *,
+        series: LoadedSeries | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        """Let the next free worker run a job.
+
+        ``series`` is the job's series if it is loaded already. ``before`` is called first, in a
+        thread of this process.
+        """
+        self._left += 1
+        self._todo.put(_Task(job, series, before))
+
+    def ready(self) -> Generator[Row]:
+        """Yield the rows of the jobs that have finished by now."""
+        while not self._done.empty():
+            yield self._next()
+
+    def rest(self) -> Generator[Row]:
+        """Yield the rows of all jobs added, in the order in which they finish."""
+        while self._left:
+            yield self._next()
+
+    def _next(self) -> Row:
+        result = self._done.get()
+        if isinstance(result, BaseException):
+            raise result
+        self._left -= 1
+        return result
+
+    def _work(self, worker: Worker) -> None:
         try:
-            while True:
-                with lock:
-                    job = next(todo, None)
-                if job is None:
-                    return
-                done.put(worker.run_job(job))
+            while (task := self._todo.get()) is not None:
+                if task.before is not None:
+                    task.before()
+                self._done.put(worker.run_job(task.job, task.series))
         except StoppedError:
             return
         except BaseException as error:  # raised again in the caller's thread
-            done.put(error)
-
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in team]
-    try:
-        for thread in threads:
-            thread.start()
-        for _ in waiting:
-            result = done.get()
-            if isinstance(result, BaseException):
-                raise result
-            yield result
-    finally:
-        for worker in team:
-            worker.close()
-        for thread in threads:
-            with suppress(RuntimeError):  # never started
-                thread.join(timeout=10)
+            self._done.put(error)
 
 
 def default_workers(device: str | None) -> int:

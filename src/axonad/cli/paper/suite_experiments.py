@@ -10,17 +10,35 @@ from axonad.paper.figures.pairs import draw_paper_pairs
 from axonad.paper.figures.runtime import draw_paper_runtime
 from axonad.paper.figures.sensitivity import draw_sensitivity
 from axonad.paper.figures.split import draw_split
+from axonad.paper.figures.tuning import draw_tuning
 from axonad.paper.tables.ablation import ablation_table
 from axonad.paper.tables.pairs import RANGE, RANKING, paper_pairs_table
 from axonad.paper.tables.runtime import paper_runtime_table
-from axonad.paper.tables.scores import telemetry_paper_table, tsb_ad_paper_table
+from axonad.paper.tables.scores import (
+    one_drive_paper_table,
+    telemetry_paper_table,
+    tsb_ad_paper_table,
+)
 from axonad.paper.tables.sensitivity import sensitivity_table
 from axonad.paper.tables.split import split_table
+from axonad.paper.tables.tuning import (
+    choices_table,
+    effects_table,
+    settings_table,
+    tuning_table,
+)
 
 PROTOCOLS = ("parity", "causal")  # under which Table 2 is run
 
 # Ours, another network, two classical detectors, and one the paper does not have.
 SMALL_DETECTORS = ("AxonAD", "USAD", "PCA", "IForest", "CrossChannelRidge")
+
+# Two values of a parameter that training depends on, and of one that only scoring depends on.
+SMALL_SETTINGS = tuple(
+    f"T {window}, D 128, 8 heads, lr 0.0005, k {tail}, s 1"
+    for window in (50, 100)
+    for tail in (3, 10)
+)
 
 SUITE_EXPERIMENTS = (
     Experiment(
@@ -30,6 +48,14 @@ SUITE_EXPERIMENTS = (
         table=telemetry_paper_table,
         more_tables={"split": split_table},
         figures={"split": draw_split},
+        small_detectors=SMALL_DETECTORS,
+        needs_data=False,
+    ),
+    Experiment(
+        name="table1-seeds",
+        suite="telemetry-seeds",
+        summary="Fit all detectors on one simulated drive with four seeds; compare Table 1.",
+        table=one_drive_paper_table,
         small_detectors=SMALL_DETECTORS,
         needs_data=False,
     ),
@@ -65,6 +91,20 @@ SUITE_EXPERIMENTS = (
         "ours.",
         table=sensitivity_table,
         figures={"sensitivity": draw_sensitivity},
+    ),
+    Experiment(
+        name="tuning",
+        suite="paper-tuning",
+        summary="Run the grid from which the authors chose their setting; rank it, and see how "
+        "stable the choice is.",
+        table=tuning_table,
+        more_tables={
+            "settings": settings_table,
+            "effects": effects_table,
+            "choices": choices_table,
+        },
+        figures={"tuning": draw_tuning},
+        small_detectors=SMALL_SETTINGS,
     ),
     Experiment(
         name="runtime",

@@ -106,6 +106,15 @@ def paper_sensitivity() -> dict[tuple[str, int], dict[str, float]]:
     }
 
 
+def paper_setting() -> dict[str, float]:
+    """Return the setting the authors chose from their grid (``TSB_AD/HP_list.py`` of their code).
+
+    >>> paper_setting()["tail"]
+    10
+    """
+    return {"window": 100, "d_model": 128, "heads": 8, "lr": 5e-4, "tail": 10, "horizon": 1}
+
+
 def paper_diagnostics() -> dict[str, float]:
     """Return the numbers of the paragraph on diagnostics; counts as shares of 20 series.
 
