@@ -85,8 +85,13 @@ def test_mistakes_are_one_sentence(run, tmp_path):
         assert len(err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("protocol", ["parity", "causal"])
-@pytest.mark.parametrize("on", ["", "tsb-ad-m", "telemetry"])
+COMMITTED = (
+    ("", "parity"), ("", "causal"), ("tsb-ad-m", "parity"), ("tsb-ad-m", "causal"),
+    ("telemetry", "heldout"), ("telemetry", "causal"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("on", "protocol"), COMMITTED)
 def test_committed_tables_are_those_of_the_committed_findings(run, tmp_path, on, protocol):
     folder = ROOT / "benchmarks/paper/diagnostics" / on
     words = ("--show", "--protocol", protocol, "--out", folder, "--write", "made")
@@ -95,16 +100,16 @@ def test_committed_tables_are_those_of_the_committed_findings(run, tmp_path, on,
     assert_same_tables(folder / protocol, tmp_path / "made")
 
 
-@pytest.mark.parametrize("on", ["tsb-ad-m", "telemetry"])
-def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on):
+@pytest.mark.parametrize(("on", "protocol"), [("tsb-ad-m", "parity"), ("telemetry", "heldout")])
+def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on, protocol):
     """What is committed is not computed again."""
     shutil.copytree(ROOT / "benchmarks/paper/diagnostics" / on, tmp_path / on)
     before = (tmp_path / on / "findings.csv").read_bytes()
     data = ()
     if on == "tsb-ad-m":
         data = ("--data", request.getfixturevalue("shared_data") / "TSB-AD-M-dev.zip")
-    words = ("--on", on, *data, "--seeds", "2024", "--out", on, "--write", "made")
-    code, _, err = run("paper", "diagnostics", *words, "--device", "cpu")
+    words = ("--on", on, "--protocol", protocol, *data, "--seeds", "2024", "--out", on)
+    code, _, err = run("paper", "diagnostics", *words, "--write", "made", "--device", "cpu")
     assert code == 0, err
     assert "0 to do" in err
     assert (tmp_path / on / "findings.csv").read_bytes() == before
