@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from axonad.paper.diagnostics.finding import Finding
+from axonad.paper.diagnostics.finding import AsRunFinding, Finding
 from axonad.paper.diagnostics.measure import MEASURES
 from tests.report.rows import make_row
 
@@ -15,6 +15,13 @@ def make_finding(series, seed=0, value=0.5, **measures):
     known |= {k.replace("d q", "d_q").replace("d rec", "d_rec"): v for k, v in known.items()}
     kept = {name: known[name] for name in MEASURES}
     return Finding(row=row, measures=kept if value is not None else {})
+
+
+def make_as_run(series, seed=0, **measures):
+    """Return a finding with the measures of the authors' script as well."""
+    ours = make_finding(series, seed)
+    known = dict.fromkeys(AsRunFinding.names, 0.25) | measures
+    return AsRunFinding(row=ours.row, measures=known)
 
 
 def make_sample(series, *, kinds=False, event=True):

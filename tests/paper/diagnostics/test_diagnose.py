@@ -8,9 +8,10 @@ import torch
 
 from axonad.bench.execute import execute
 from axonad.bench.runner import pending
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, InputError
 from axonad.paper.diagnostics import diagnose
-from axonad.paper.diagnostics.finding import Findings, read_findings
+from axonad.paper.diagnostics.as_run import AS_RUN
+from axonad.paper.diagnostics.finding import AsRunFindings, Findings, read_findings
 from axonad.paper.diagnostics.measure import MEASURES
 from axonad.paper.diagnostics.sample import samples_of
 from tests.bench.jobs import make_job
@@ -58,6 +59,20 @@ def test_a_failure_is_a_finding_with_its_reason_and_stops_nobody(tmp_path, monke
     assert "window must be at most" in made[2].row.reason
     assert not made[2].measures
     assert len(samples_of(tmp_path, [made[1], made[2], made[3]])) == 2
+
+
+def test_a_finding_as_run_is_ours_with_more_measures(saved, tmp_path):
+    with AsRunFindings(tmp_path) as findings:
+        list(diagnose.diagnose_jobs([drive(1), drive(2, window=3000)], findings, device="cpu"))
+    first, failed = AsRunFindings(tmp_path).read()
+    ours = read_findings(saved)[0]
+    assert {name: first.measures.get(name) for name in ours.measures} == ours.measures
+    assert set(AS_RUN) <= set(first.measures)
+    assert first.measures["as run windows"] == 4000 - 16 + 1
+    assert first.measures["as run AP d_q"] == first.measures["probe AP own queries"]
+    assert (failed.row.status, failed.measures) == ("failed", {})
+    with pytest.raises(InputError, match="its columns differ"):
+        read_findings(tmp_path)
 
 
 def test_only_axonad_can_be_diagnosed(tmp_path):

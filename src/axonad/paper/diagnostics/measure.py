@@ -4,7 +4,7 @@ A part of the score is *high* in a window where it exceeds its 95 % quantile ove
 windows, and *low* elsewhere; labels play no role. A window is anomalous if it contains a labelled
 step. The paper states neither rule, so there are two alternatives: ``placed`` shares count the
 windows whose score is placed on a labelled step, ``ranked`` shares use quantiles of the scored
-windows.
+windows. The rules of the authors' script are in :mod:`axonad.paper.diagnostics.as_run`.
 """
 
 from __future__ import annotations
