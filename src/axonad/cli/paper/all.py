@@ -35,4 +35,7 @@ def run_all(
             engine=engine, workers=workers, device=device, small=small,
         )  # fmt: skip
     run_diagnostics(target=target / "diagnostics", data=data, device=device, small=small)
+    run_diagnostics(
+        target=target / "diagnostics-as-run", data=data, device=device, small=small, as_run=True
+    )
     run_transfer(target=target / "transfer", data=data, small=small)
