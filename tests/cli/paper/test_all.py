@@ -11,7 +11,12 @@ from axonad.cli.paper.suite_experiments import SUITE_EXPERIMENTS
 def test_every_experiment_run_small(run, tmp_path):
     code, out, _ = run("paper", "all", "--small", "--device", "cpu", "--out", "smoke")
     assert code == 0
-    for name in (*(experiment.name for experiment in SUITE_EXPERIMENTS), "diagnostics", "transfer"):
+    for name in (
+        *(experiment.name for experiment in SUITE_EXPERIMENTS),
+        "diagnostics",
+        "diagnostics-as-run",
+        "transfer",
+    ):
         made = {path.suffix for path in (tmp_path / "smoke" / name).iterdir()}
         assert {".md", ".tex", ".csv"} <= made, name
     assert "  no " not in out, "a small run gives every table and figure"
