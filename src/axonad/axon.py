@@ -73,6 +73,8 @@ class AxonAD(Detector):
         Dropout rate and dilations of the predictor's convolutions.
     lr, weight_decay, batch_size, epochs, patience
         Settings of AdamW; training ends after ``patience`` epochs without improvement.
+    epoch_windows
+        Maximum number of windows per epoch, redrawn for each; None: all.
     validation
         Share of the training series, at its end, held out for early stopping.
     restore_best
@@ -101,6 +103,7 @@ class AxonAD(Detector):
     weight_decay: float = 1e-5
     batch_size: int = 128
     epochs: int = 50
+    epoch_windows: int | None = None
     patience: int = 3
     validation: float = 0.2
     restore_best: bool = True
@@ -154,16 +157,13 @@ class AxonAD(Detector):
         return self._aligned(combine(self._standardise(found))) if self.is_causal else None
 
     def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
-        """Return scaler, trained network and history; the detector itself does not change.
-
-        ``show`` overrides ``verbose``.
-        """
+        """Return scaler, network, history; the detector stays. ``show`` overrides ``verbose``."""
         device = resolve_device(self.device)
         with seeded(self.seed, device):
             scaler, net, series, held_out = self.prepare(X, names, device)
-            steps = self.epochs * -(-count_windows(len(series), self.window) // self.batch_size)
+            config = self.train_config()
+            steps = self.epochs * config.steps(count_windows(len(series), self.window))
             with Progress("fitting", steps, show=self.verbose if show is None else show) as bar:
-                config = self.train_config()
                 history = train_net(net, series, held_out, config, bar, seed=self.seed)
         return scaler, net, history
 
@@ -250,12 +250,10 @@ class AxonAD(Detector):
         return {name: value for name, value in vars(self).items() if name != "_live_net"}
 
     def export_onnx(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the fitted detector as one ONNX file that scores without torch.
+        """Write the fitted detector as one ONNX file that scores without torch (``docs/onnx.md``).
 
-        Its input ``window`` (batch, T, F) is raw windows in float64, in the channels' units; its
-        outputs are ``score``, ``d_rec``, ``d_q`` (batch,) and ``channels`` (batch, F), equal to the
-        detector's within 1e-4; names and threshold are metadata (``docs/onnx.md``). An existing
-        file is only replaced with ``overwrite=True``. Needs ``pip install 'axonad[onnx]'``.
+        It takes raw windows; its outputs equal the detector's within 1e-4. An existing file is
+        replaced with ``overwrite=True`` only. Needs ``pip install 'axonad[onnx]'``.
         """
         from axonad.onnx.file import export_onnx
 

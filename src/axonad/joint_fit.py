@@ -184,7 +184,7 @@ def _fit_together(jobs: list[_Job]) -> dict[int, AxonADError]:
         return errors
     config = jobs[0].detector.train_config()
     members = [member for _, _, member in ready]
-    steps = config.epochs * sum(-(-member.windows // config.batch_size) for member in members)
+    steps = config.epochs * sum(config.steps(member.windows) for member in members)
     with Progress(f"fitting {len(members)} models", steps, show=_wants_bar(jobs)) as progress:
         for index, history in train_stack(members, config, progress):
             job, scaler, member = ready[index]

@@ -26,8 +26,8 @@ NET = NetConfig(
 
 def config(**changes) -> TrainConfig:
     settings = {
-        "epochs": 3, "batch_size": 64, "lr": 1e-3, "weight_decay": 1e-5, "patience": 3,
-        "mask_ratio": 0.5, "block_fraction": 0.5, "restore_best": False,
+        "epochs": 3, "batch_size": 64, "epoch_windows": None, "lr": 1e-3, "weight_decay": 1e-5,
+        "patience": 3, "mask_ratio": 0.5, "block_fraction": 0.5, "restore_best": False,
     }  # fmt: skip
     return TrainConfig(**{**settings, **changes})
 
@@ -100,7 +100,7 @@ def test_an_epoch_equals_its_naive_twin(double, ratio, fraction, make_step):
                 )
             else:
                 step = make_step(net, loss, loop.adamw(weights, settings), series, settings)
-                loop.train_epoch(net, step, series, 64, Progress("", 1, show=False))
+                loop.train_epoch(net, step, series, config(), Progress("", 1, show=False))
         results.append([*net.state_dict().values(), loss.log_variance.detach()])
     for fast, slow in zip(*results, strict=True):
         torch.testing.assert_close(fast, slow, rtol=1e-7, atol=1e-9)
@@ -144,3 +144,20 @@ def test_validation_error_is_the_mean_over_batches():
             for part in torch.split(windows, 32)
         ]
     assert validation_error(net, held_out, 32) == pytest.approx(np.mean(errors), rel=1e-5)
+
+
+def test_an_epoch_can_visit_a_part_of_the_windows_and_judge_the_same_share():
+    settings = config(epoch_windows=100)
+    assert (settings.visited(285), settings.steps(285), settings.visited(60)) == (100, 2, 60)
+    assert settings.judged(85, training=285) == 29
+    assert config().judged(85, training=285) == 85
+    net, series = AxonNet(NET), torch.from_numpy(waves(100, seed=1).astype(np.float32))
+    windows = series.unfold(0, 16, 1).transpose(1, 2)
+    net.eval()
+    with torch.no_grad():
+        errors = (net(windows).reconstruction - windows).square().mean((1, 2))
+    expected = torch.stack([part.mean() for part in torch.split(errors[::5], 8)]).mean()
+    found = loop.validation_error(net, series, 8, judged=17)
+    assert found == pytest.approx(float(expected), rel=1e-6)
+    _, history, _ = run(epoch_windows=100)
+    assert history.epochs == 3

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
 from axonad.baselines._training_loop import LoopConfig, train_network
-from axonad.config import check_choice, check_int
+from axonad.config import check_choice
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import SCALINGS, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
@@ -277,8 +277,6 @@ class NeuralDetector(Detector):
         super()._check_params()
         check_training_params(self)
         check_by_type(self, zero_allowed=self.zero_allowed)
-        if self.epoch_windows is not None:
-            check_int("epoch_windows", self.epoch_windows, low=1)
         check_choice("scaling", self.scaling, (*SCALINGS, "raw"))
         check_choice("align", self.align, (*ALIGNMENTS, "start"))
 

@@ -18,6 +18,7 @@ class TrainingParams(Protocol):
     weight_decay: float
     batch_size: int
     epochs: int
+    epoch_windows: int | None
     patience: int
     validation: float
     restore_best: bool
@@ -30,6 +31,8 @@ def check_training_params(params: TrainingParams) -> None:
     """Raise ConfigError on the first training parameter that is of a wrong type or out of range."""
     for name in ("window", "batch_size", "epochs", "patience"):
         check_int(name, getattr(params, name), low=1)
+    if params.epoch_windows is not None:
+        check_int("epoch_windows", params.epoch_windows, low=1)
     check_int("seed", params.seed, low=0, high=2**63 - 1)
     check_float("lr", params.lr, above=0)
     check_float("weight_decay", params.weight_decay, low=0)

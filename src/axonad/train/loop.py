@@ -37,6 +37,7 @@ class TrainConfig:
 
     epochs: int
     batch_size: int
+    epoch_windows: int | None  # maximum number of windows per epoch; None: all
     lr: float
     weight_decay: float
     patience: int
@@ -52,6 +53,18 @@ class TrainConfig:
             mask_ratio=self.mask_ratio,
             block_fraction=self.block_fraction,
         )
+
+    def visited(self, windows: int) -> int:
+        """Return how many of a series' training windows an epoch visits."""
+        return min(self.epoch_windows or windows, windows)
+
+    def judged(self, windows: int, *, training: int) -> int:
+        """Return how many validation windows are judged: the share of training windows visited."""
+        return max(1, windows * self.visited(training) // training)
+
+    def steps(self, windows: int) -> int:
+        """Return the number of steps in an epoch over a series with this many windows."""
+        return -(-self.visited(windows) // self.batch_size)
 
 
 class MakeStep(Protocol):
@@ -127,10 +140,12 @@ def train(
     step = Recorded(step, size=config.batch_size, device=series.device)
     validate = None
     if validation is not None:
-        validate = partial(validation_error, net, validation, config.batch_size, run)
+        windows = (count_windows(len(part), net.config.window) for part in (validation, series))
+        judged = config.judged(next(windows), training=next(windows))
+        validate = partial(validation_error, net, validation, config.batch_size, run, judged=judged)
     return run_epochs(
         net,
-        lambda _: train_epoch(net, step, series, config.batch_size, progress),
+        lambda _: train_epoch(net, step, series, config, progress),
         None if validate is None else lambda _: validate(),
         epochs=config.epochs,
         patience=config.patience,
@@ -151,27 +166,53 @@ def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:
 
 
 def train_epoch(
-    net: AxonNet, step: Step, series: Tensor, batch_size: int, progress: Progress
+    net: AxonNet, step: Step, series: Tensor, config: TrainConfig, progress: Progress
 ) -> None:
-    """Visit every window once, in random order."""
+    """Visit every window once, or a random part of them (``epoch_windows``), in random order."""
     net.train()
     order = torch.randperm(count_windows(len(series), net.config.window), device=series.device)
-    for starts in torch.split(order, batch_size):
+    for starts in torch.split(order[: config.epoch_windows], config.batch_size):
         step(starts)
         progress.advance()
 
 
 @torch.no_grad()
 def validation_error(
-    net: AxonNet, series: Tensor, batch_size: int, run: RunWindows = run_windows
+    net: AxonNet,
+    series: Tensor,
+    batch_size: int,
+    run: RunWindows = run_windows,
+    *,
+    judged: int | None = None,
 ) -> float:
-    """Return the reconstruction error: the mean over batches of their mean squared error."""
+    """Return the reconstruction error: the mean over batches of their mean squared error.
+
+    ``judged`` is the number of windows to use, evenly spaced; by default all.
+    """
     net.eval()
-    errors = series.new_empty(count_windows(len(series), net.config.window))
+    window = net.config.window
+    windows = count_windows(len(series), window)
+    judged = windows if judged is None else judged
+    errors = series.new_empty(judged)
 
     def consume(first: int, output: Output, x: Tensor) -> None:
         errors[first : first + len(x)] = (output.reconstruction - x).square().mean((1, 2))
 
     at_once = batch_size if series.device.type == "cpu" else max(batch_size, GPU_BATCH)
-    run(net, series, batch_size=at_once, consume=consume)
+    if judged == windows:
+        run(net, series, batch_size=at_once, consume=consume)
+    else:
+        starts = spaced(judged, windows, series.device)
+        for first in range(0, judged, at_once):
+            x = gather_windows(series, starts[first : first + at_once], window)
+            consume(first, net(x), x)
     return float(torch.stack([part.mean() for part in torch.split(errors, batch_size)]).mean())
+
+
+def spaced(count: int, windows: int, device: torch.device) -> Tensor:
+    """Return the numbers of ``count`` of ``windows`` windows, evenly spaced.
+
+    >>> spaced(3, 10, torch.device("cpu")).tolist()
+    [0, 3, 6]
+    """
+    return torch.arange(count, device=device) * windows // count

@@ -85,7 +85,7 @@ def test_steps_equal_plain_steps(monkeypatch, double, clip):
     members[2].series *= 0.1
     data, counts = [m.series for m in members], [m.windows for m in members]
     assert counts == [165, 135, 192]  # the last batches: 37, 7, 64
-    windows = TrainingWindows(members, plan=PLAN, batch_size=64)
+    windows = TrainingWindows(members, plan=PLAN, config=config())
     for i in range(3):
         windows.shuffle(i)
     windows.select([0, 1, 2], [0, 0, 0])
@@ -131,7 +131,7 @@ def test_a_step_does_not_synchronise():
             return func(*args, **(kwargs or {}))
 
     members = [member(1), member(2)]
-    windows = TrainingWindows(members, plan=PLAN, batch_size=64)
+    windows = TrainingWindows(members, plan=PLAN, config=config())
     stack = Stack([m.net for m in members], config())
     for i in range(2):
         windows.shuffle(i)
@@ -148,7 +148,7 @@ def test_validation_errors_equal_the_plain_ones():
     members.append(member(4, held_out=300))
     stack = Stack([m.net for m in members], config(batch_size=32))
     models = [ModelProgress(i, m, stack.config) for i, m in enumerate(members)]
-    validation = ValidationWindows(members, batch_size=32)
+    validation = ValidationWindows(members, config=config(batch_size=32))
     for rows in ([0, 1, 2, 3], [3], [1], [2, 0]):
         found = validation_errors(models, rows, stack, validation)
         assert list(found) == [row for row in rows if row != 1]
@@ -279,7 +279,7 @@ def test_models_at_once_fit_the_device(monkeypatch):
 def test_on_a_gpu_as_on_a_cpu_without_synchronising():
     cuda = torch.device("cuda")
     members = [member(seed, device=cuda) for seed in (1, 2)]
-    windows = TrainingWindows(members, plan=PLAN, batch_size=64)
+    windows = TrainingWindows(members, plan=PLAN, config=config())
     stack = Stack([m.net for m in members], config())
     for i in range(2):
         windows.shuffle(i)

@@ -19,6 +19,7 @@ from axonad.data.windows import count_windows
 from axonad.fast.gpu.stack import Batch, LayerMasks, predicted_steps
 from axonad.model.net import AxonNet
 from axonad.torch_runtime.windows import gather_windows
+from axonad.train.loop import TrainConfig
 from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks
 
 
@@ -33,14 +34,21 @@ class Member:
 
     @property
     def windows(self) -> int:
-        """Number of windows in an epoch."""
+        """Number of training windows."""
         return count_windows(len(self.series), self.net.config.window)
+
+    @property
+    def validation_windows(self) -> int:
+        """Number of validation windows."""
+        if self.validation is None:
+            return 0
+        return count_windows(len(self.validation), self.net.config.window)
 
 
 class TrainingWindows:
     """The training windows of all models, each model's in its own random order."""
 
-    def __init__(self, members: Sequence[Member], *, plan: MaskPlan, batch_size: int) -> None:
+    def __init__(self, members: Sequence[Member], *, plan: MaskPlan, config: TrainConfig) -> None:
         self._members = members
         self._plan = plan
         self.steps, self._at_block = predicted_steps(members[0].net.config, plan)
@@ -48,9 +56,9 @@ class TrainingWindows:
         self._series = torch.cat([member.series for member in members])
         self._device = self._series.device
         self._offsets = _starts([len(member.series) for member in members])
-        self._counts = [member.windows for member in members]
+        self._counts = [config.visited(member.windows) for member in members]
         self._firsts = _starts(self._counts)
-        self._batch = torch.arange(batch_size, device=self._device)
+        self._batch = torch.arange(config.batch_size, device=self._device)
         self._first = self._count = self._position = self._batch[:0]
         columns = 1 + plan.blocks  # first row of the window, first step of each block
         self._table = torch.empty(
@@ -62,7 +70,7 @@ class TrainingWindows:
         member, count = self._members[model], self._counts[model]
         generator, device = member.generator, self._device
         part = self._table[self._firsts[model] :][:count]
-        part[:, 0] = torch.randperm(count, device=device, generator=generator)
+        part[:, 0] = torch.randperm(member.windows, device=device, generator=generator)[:count]
         part[:, 0] += self._offsets[model]
         part[:, 1:] = draw_blocks(
             count, window=self._window, plan=self._plan, device=device, generator=generator
@@ -103,13 +111,17 @@ class TrainingWindows:
 class ValidationWindows:
     """The validation windows of the models that have a validation series."""
 
-    def __init__(self, members: Sequence[Member], *, batch_size: int) -> None:
+    def __init__(self, members: Sequence[Member], *, config: TrainConfig) -> None:
         self._window = members[0].net.config.window
-        self._batch_size = batch_size
+        self._batch_size = config.batch_size
         parts = [m.series[:0] if m.validation is None else m.validation for m in members]
         self._series = torch.cat(parts)
         self._offsets = _starts([len(part) for part in parts])
-        self._counts = [count_windows(len(p), self._window) if len(p) else 0 for p in parts]
+        self._windows = [member.validation_windows for member in members]
+        self._counts = [  # evenly spaced windows, all of them unless an epoch visits a part only
+            config.judged(m.validation_windows, training=m.windows) if m.validation_windows else 0
+            for m in members
+        ]
 
     def has(self, model: int) -> bool:
         """Whether the model has validation windows."""
@@ -124,13 +136,14 @@ class ValidationWindows:
         device = self._series.device
         counts = torch.tensor([self._counts[m] for m in models], device=device)[:, None]
         offsets = torch.tensor([self._offsets[m] for m in models], device=device)[:, None]
+        windows = torch.tensor([self._windows[m] for m in models], device=device)[:, None]
         batches = -(-counts // self._batch_size)
         for first in range(0, max(self._counts[m] for m in models), size):
             position = first + torch.arange(size, device=device)
             left = counts - position // self._batch_size * self._batch_size
             length = left.clamp(max=self._batch_size)  # of the batch the window belongs to
             share = torch.where(position < counts, 1.0 / (length * batches), 0.0)
-            starts = offsets + torch.minimum(position, counts - 1)
+            starts = offsets + torch.minimum(position, counts - 1) * windows // counts
             x = gather_windows(self._series, starts.flatten(), self._window)
             yield x.view(*share.shape, *x.shape[1:]), share
 

@@ -55,12 +55,12 @@ def train_stack(
     same configuration and device; their series may differ in length.
     """
     models = [ModelProgress(index, member, config) for index, member in enumerate(members)]
-    total = sum(member.windows for member in members) * config.epochs
+    total = sum(config.visited(member.windows) for member in members) * config.epochs
     stack = Stack([member.net for member in members], config, windows=total)
     net = members[0].net.config
     plan = config.mask_plan(window=net.window, horizon=net.horizon)
-    windows = TrainingWindows(members, plan=plan, batch_size=config.batch_size)
-    validation = ValidationWindows(members, batch_size=config.batch_size)
+    windows = TrainingWindows(members, plan=plan, config=config)
+    validation = ValidationWindows(members, config=config)
     for model in models:
         windows.shuffle(model.index)
     step: Step | None = None
@@ -195,7 +195,7 @@ class ModelProgress:
         self.member = member
         self.history = History()
         self._config = config
-        self._steps = self.steps_left = -(-member.windows // config.batch_size)
+        self._steps = self.steps_left = config.steps(member.windows)
         self._patience = Patience(limit=config.patience, margin=MARGIN)
         self._error = float("inf")
         self._best: Row | None = None
