@@ -22,8 +22,8 @@ def test_paper_mode_is_the_published_setting():
         "window": 100, "d_model": 128, "heads": 8, "horizon": 1, "tail": 10, "ema": 0.9,
         "mask_ratio": 0.5, "block_fraction": 0.5, "dropout": 0.1, "dilations": (1, 2, 4, 8),
         "lr": 5e-4, "weight_decay": 1e-5, "batch_size": 128, "epochs": 50, "epoch_windows": None,
-        "patience": 3, "validation": 0.2, "restore_best": False, "scaling": "array", "align": "center",
-        "seed": 2024, "device": "auto", "verbose": True,
+        "patience": 3, "validation": 0.2, "restore_best": False, "scaling": "array",
+        "align": "center", "seed": 2024, "device": "auto", "verbose": True,
     }  # fmt: skip
     assert not paper.is_causal
 
