@@ -49,7 +49,7 @@ def test_axonad_is_there_on_every_reporting_series_under_both_protocols():
 
 @pytest.mark.parametrize(
     ("suite", "protocols"),
-    [("telemetry", ("parity", "heldout", "causal")), ("coordination", ("heldout", "causal"))],
+    [("telemetry", ("heldout", "causal")), ("coordination", ("heldout", "causal"))],
 )
 def test_axonad_is_there_on_four_generated_drives(suite, protocols):
     rows = [r for r in read_rows(ROOT / "benchmarks" / suite) if r.label == "AxonAD" and r.is_ok]

@@ -64,7 +64,7 @@ def test_mistakes_are_one_sentence(run, tmp_path):
     assert "generates its series; leave out --data" in err
     code, _, err = run("paper", "runtime", "--small", "-p", "causal")
     assert code == 2
-    assert "has no protocol 'causal'; it has parity" in err
+    assert "has no protocol 'causal'; it has heldout" in err
     code, _, err = run("paper", "table2", "--show", "--out", ROWS, "-p", "parody", "-w", "x")
     assert code == 2
     assert "protocol must be one of" in err
@@ -74,6 +74,7 @@ def test_mistakes_are_one_sentence(run, tmp_path):
     ("experiment", "rows", "kept"),
     [
         ("table1", "telemetry", "paper/table1"),
+        ("table1-seeds", "telemetry/seeds", "paper/table1-seeds"),
         ("table2", "tsb-ad-m", "paper/table2"),
         ("ablation", "paper/ablation", "paper/ablation"),
         ("sensitivity", "paper/sensitivity", "paper/sensitivity"),
