@@ -159,7 +159,7 @@ class SelfTest:
             f"{count} faults of {self.durations[0]} to {self.durations[1]} rows planted in "
             f"{self.recording_rows} rows, {self.repeats} of each kind and size in each channel",
             f"{len(planted) - len(self.blind)} of {len(planted)} combinations of channel and kind "
-            f"found in at least {NEEDED:.0%} of plantings, up to {self.sizes[-1]:g} units",
+            f"found in at least {100 * NEEDED:.0f} % of plantings, up to {self.sizes[-1]:g} units",
             self.describe_false_alarms(),
         ]
         return "\n".join(lines)
