@@ -6,9 +6,9 @@
 ``drifting``       a ramp is added that grows from 0 to the size
 ``noisy``          normal noise is added to every row
 ``spiking``        one row in ten, at least one, jumps up or down
-``other_course``   the channel shows what it did at another time, joined without a jump
+``other_course``   the channel shows what it did at another time; its ends are bent to join
 ``scaled``         the channel moves too much around its median: size 1 doubles its deviations
-``reversed``       the channel's own course runs backwards in time, joined without a jump
+``reversed``       the channel's own course runs backwards; its ends are bent to join
 =================  ===============================================================================
 
 A change is planted as ``old + size * change``. Sizes are in units of the channel. ``frozen``,
