@@ -13,9 +13,9 @@ def test_cells_show_sizes_delays_and_blind_spots(tmp_path, drawn):
     assert names_on_y(one.axes[0]) == ["a"]
     assert [t.get_text() for t in one.axes[0].get_xticklabels()] == ["noisy", "frozen"]
     assert texts(one.axes[0]) == ["2", "3 rows", "40 %"]
-    assert [patch.get_hatch() for patch in one.axes[0].patches] == [None, "////"]
+    assert [patch.get_hatch() for patch in one.axes[0].patches] == [None, "//"]
     assert texts(other.axes[0]) == ["> 4", "70 %", "100 %", "3 rows"]
-    assert [patch.get_hatch() for patch in other.axes[0].patches] == ["////", None]
+    assert [patch.get_hatch() for patch in other.axes[0].patches] == ["//", None]
     assert legend(one) == ["1", "2", "4", "found (no sizes)", "blind"]
     assert "3 false alarms" in one.get_suptitle()
 

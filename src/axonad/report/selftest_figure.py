@@ -69,7 +69,7 @@ def _draw_cell(
     elif cell.is_found:
         style, colour = {"facecolor": drawing.GREEN, "edgecolor": "white"}, "white"
     elif cell.plantings:
-        style = {"facecolor": "white", "edgecolor": drawing.GRAY, "hatch": "////"}
+        style = {"facecolor": "white", "edgecolor": drawing.GRAY, "hatch": "//"}
     axis.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, linewidth=0.5, **style))
     says, remark = describe_cell(cell, result)
     pad = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if "hatch" in style else None
@@ -87,7 +87,7 @@ def _add_legend(figure: Any, result: SelfTest, colours: dict[float, Any]) -> Non
         handles = [Patch(color=colour, label=f"{size:g}") for size, colour in colours.items()]
     if set(result.kinds) & SIZELESS:
         handles.append(Patch(color=drawing.GREEN, label="found (no sizes)"))
-    handles.append(Patch(facecolor="white", edgecolor=drawing.GRAY, hatch="////", label="blind"))
+    handles.append(Patch(facecolor="white", edgecolor=drawing.GRAY, hatch="//", label="blind"))
     needed = f"{100 * NEEDED:.0f} %"
     figure.legend(
         handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False,

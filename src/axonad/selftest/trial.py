@@ -105,8 +105,8 @@ class Trial:
                         f"{self._repeats} of {settings.repeats} repeats were made within the time "
                         f"limit of {settings.seconds:g} s; pass a larger one for the others"
                     )
-                    progress.finish()
                     break
+            progress.finish()
         if not self._planted:
             raise InputError(
                 "no fault could be planted: no channel moves by half a unit within "
