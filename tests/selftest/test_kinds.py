@@ -66,3 +66,15 @@ def test_a_kind_that_would_change_nothing_is_not_planted(kind):
     assert make_change(kind, still, np.random.default_rng(0)) is None
     slow = place(np.linspace(0, 1, 300), unit=10.0)
     assert make_change(kind, slow, np.random.default_rng(0)) is None
+
+
+def test_another_course_comes_from_the_same_stretch_and_not_from_the_fault_itself():
+    column = np.where((np.arange(60) >= 20) & (np.arange(60) < 30), 5.0, np.arange(60.0))
+    seen = set()
+    for seed in range(300):
+        at = Place(column=column, start=20, end=30, low=6, high=45, unit=1.0, centre=0.0)
+        new = at.old + make_change("other_course", at, np.random.default_rng(seed))
+        seen.add(round(float(new[5])) - 5)
+    assert seen == {*range(7, 11), *range(30, 35)}
+    tight = Place(column=column, start=20, end=30, low=15, high=35, unit=1.0, centre=0.0)
+    assert make_change("other_course", tight, np.random.default_rng(0)) is None

@@ -13,7 +13,7 @@ from axonad.baselines.ridge import CrossChannelRidge
 from axonad.data.series import Series
 from axonad.errors import DataWarning
 from axonad.registry import make_detector
-from axonad.selftest import KINDS, rank_faults
+from axonad.selftest import KINDS, Scorer, rank_faults
 from axonad.selftest import trial as trial_module
 from axonad.selftest.result import Row, SelfTest
 from tests.conftest import waves
@@ -49,7 +49,7 @@ def test_large_faults_are_found_and_small_ones_are_not(ridge):
     assert found.durations[0] == 5
 
 
-def test_same_seed_same_result_and_fewer_repeats_are_the_first_of_many(ridge):
+def test_the_same_seed_gives_the_same_result(ridge):
     one = ridge.self_test(recording(), repeats=3, seed=5)
     assert one.as_dict() == ridge.self_test(recording(), repeats=3, seed=5).as_dict()
     assert one.rows != ridge.self_test(recording(), repeats=3, seed=6).rows
@@ -186,13 +186,19 @@ def test_the_result_as_json_csv_frame_and_text():
 
 
 def test_ranking_compares_detectors_without_a_threshold(ridge):
-    def ranks(score_ends, history):
-        return rank_faults(score_ends, waves(800, seed=2), history=history, sizes=(2.0,))
+    def score(rows):
+        return ridge.score_ends(rows)[0]
 
-    good = ranks(lambda rows: ridge.score_ends(rows)[0], 4)
-    assert set(good) == set(KINDS)
-    assert min(good["shifted"], good["noisy"], good["other_course"]) > 0.9
-    scaled = ranks(lambda rows: 7 * ridge.score_ends(rows)[0] ** 3, 4)
-    assert scaled == good, "the scale of the scores does not matter"
-    blind = ranks(lambda rows: np.zeros(len(rows) - 3), 4)
-    assert set(blind.values()) == {0.5}
+    scorers = {
+        "ridge": Scorer(score, 4),
+        "other scale": Scorer(lambda rows: 7 * score(rows) ** 3, 4),
+        "blind": Scorer(lambda rows: np.zeros(len(rows) - 19), 20),
+    }
+    found = rank_faults(scorers, waves(800, seed=2), sizes=(1.0, 2.0))
+    assert set(found["ridge"]) == set(KINDS)
+    assert min(found["ridge"][kind] for kind in ("shifted", "noisy", "other_course")) > 0.9
+    assert found["other scale"] == found["ridge"]
+    assert set(found["blind"].values()) == {0.5}
+    short = {"ridge": scorers["ridge"]}
+    assert rank_faults(short, waves(6)) == {"ridge": {}}, "no room"
+    assert rank_faults(short, np.ones((80, 3))) == {"ridge": {}}, "nothing moves"

@@ -90,11 +90,12 @@ def _spiking(place: Place, rng: np.random.Generator) -> Values | None:
 
 def _other_course(place: Place, rng: np.random.Generator) -> Values | None:
     steps = place.end - place.start
-    begins = np.arange(place.low + 1, place.high - steps)
-    begins = begins[np.abs(begins - place.start) >= steps]
-    if len(begins) == 0:
+    earlier = max(0, place.start - steps - place.low)  # places before, and after, the fault
+    later = max(0, place.high - steps - place.end)
+    if earlier + later == 0:
         return None
-    begin = int(rng.choice(begins))
+    drawn = int(rng.integers(earlier + later))
+    begin = place.low + 1 + drawn if drawn < earlier else place.end + drawn - earlier
     course = np.asarray(place.column[begin : begin + steps], dtype=np.float64)
     before, after = float(place.column[begin - 1]), float(place.column[begin + steps])
     return place.joined(course, before, after) - place.old

@@ -119,7 +119,7 @@ class Ground:
     def period(self) -> int:
         """Return the main period in rows: the median over the channels that move."""
         found = [find_period(self.used[:, i]) for i in np.flatnonzero(~self.still)]
-        return int(np.clip(np.median(found), *PERIODS))
+        return int(np.clip(np.median(found), *PERIODS)) if found else PERIODS[0]
 
     def lay_out(self, wishes: Sequence[Wish], rng: np.random.Generator) -> list[list[Planting]]:
         """Return copies of the recording as lists of plantings in order of time.

@@ -206,8 +206,8 @@ class Trial:
         share = self._alarm_share()
         if share > ALARMED:
             _warn(
-                f"{share:.0%} of the rows are in alarm before anything is planted; faults are "
-                "planted between the alarms only, and the results say little. Fit on more rows "
+                f"{100 * share:.0f} % of the rows are in alarm before anything is planted; faults "
+                "are planted between the alarms only, and the results say little. Fit on more rows "
                 "that show all of normal operation, or raise the threshold"
             )
 
@@ -238,7 +238,7 @@ class Trial:
             least = settings.shortest + 2 * behind
             reason = f"expected at least {least} rows without a gap, got {len(self._values)} rows"
             if share > 0:
-                reason += f", {share:.0%} of them in alarm before anything is planted"
+                reason += f", {100 * share:.0f} % of them in alarm before anything is planted"
             raise InputError(f"no room to plant a fault of {settings.shortest} rows: {reason}")
         longest = settings.longest or max(settings.shortest, 2 * self._ground.period())
         if longest > room:
