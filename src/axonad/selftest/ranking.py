@@ -32,6 +32,7 @@ def rank_faults(
     kinds: Sequence[str] = tuple(KINDS),
     sizes: Sequence[float] = SIZES,
     durations: tuple[int, int] | None = None,
+    channels: int = 8,
     repeats: int = 4,
     seed: int = 2024,
 ) -> dict[str, dict[str, float]]:
@@ -39,8 +40,8 @@ def rank_faults(
 
     The value is the AUC-ROC of peaks: the probability that the highest score of the rows a fault
     can change is above the highest clean score of as many rows elsewhere. 1 is perfect, 0.5 is
-    chance. All scorers see the same faults: ``repeats`` of each kind and size in every channel that
-    moves. Sizes are pooled. A kind for which there was no place is left out.
+    chance. All scorers see the same faults. Sizes are pooled. A kind for which there was no place
+    is left out.
 
     Parameters
     ----------
@@ -53,16 +54,19 @@ def rank_faults(
     durations
         Rows of the shortest and longest fault. Default: 5 to two periods, or what there is room
         for.
+    channels
+        Channels that get a fault of each kind and size in a repeat, drawn among those that move.
     """
     ground = Ground(X, [slice(0, len(X))], history=max(s.history for s in scorers.values()))
     shortest, longest = durations or (FEWEST, 2 * ground.period())
     longest = max(1, min(longest, ground.longest))
     rows = min(shortest, longest), longest
-    channels = np.flatnonzero(~ground.still).tolist()
+    moving = np.flatnonzero(~ground.still)
     copies = []
     for repeat in range(repeats):
-        wishes = draw_wishes(kinds, channels, rows, repeat, seed)
-        copies += ground.lay_out(wishes, np.random.default_rng([seed, 1 + repeat]))
+        rng = np.random.default_rng([seed, 1 + repeat])
+        drawn = rng.choice(moving, size=min(channels, len(moving)), replace=False).tolist()
+        copies += ground.lay_out(draw_wishes(kinds, drawn, rows, repeat, seed), rng)
     found = {}
     for name, scorer in scorers.items():
         peaks = [peak for copy in copies for peak in _find_peaks(scorer, X, copy, sizes)]
