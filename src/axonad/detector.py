@@ -15,13 +15,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad import modelfile
-from axonad.config import check_choice, check_float, outlier_tags
+from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
 from axonad.explanation import Explanation
@@ -37,6 +37,9 @@ from axonad.stretches import (
     without_unusable,
 )
 from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
+
+if TYPE_CHECKING:
+    from axonad.selftest import SelfTest
 
 Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
@@ -128,6 +131,15 @@ class Detector(Saving):
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
         found, cuts = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
         return Explanation(*found, self.threshold_, self.channel_names, cuts)
+
+    def self_test(self, X: Any, **settings: Any) -> SelfTest:
+        """Plant faults into the held-out normal data ``X`` and return which are found.
+
+        ``settings`` are the fields of :class:`~axonad.selftest.settings.Settings`.
+        """
+        from axonad.selftest import Settings, run_self_test
+
+        return run_self_test(self, X, self._checked(X), build(Settings, settings))
 
     def score_ends(self, X: Matrix) -> Scored:
         """Return score and components of each row of checked data that has its full history.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,18 +12,16 @@ from numpy.typing import NDArray
 
 from axonad.cli.evaluate import metric_table
 from axonad.cli.options import Force
-from axonad.cli.output_files import check_output, write_table
+from axonad.cli.output_files import can_draw_to, check_output, write_table
 from axonad.cli.score_table import score_columns
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.series import Series
 from axonad.data.telemetry import PlantedEvent, Telemetry, generate_telemetry
-from axonad.errors import DataWarning, MissingDependencyError
 from axonad.explanation import Explanation
 from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
-from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 
@@ -51,7 +48,7 @@ def demo(
 ) -> None:
     """Simulate a drive, fit on its fault-free half, show which planted faults are found."""
     figure, table = folder / "demo.png", folder / "scores.csv"
-    can_draw = _can_draw(figure)
+    can_draw = can_draw_to(figure)
     data_files = [folder / "normal.csv", folder / "drive.csv"] if data else []
     for path in (figure, table, *data_files):
         check_output(path, force=force)
@@ -87,16 +84,6 @@ def demo(
             title="Simulated drive with planted faults",
         )
     print_line(f"wrote {figure} and {table}" if can_draw else f"wrote {table}")
-
-
-def _can_draw(figure: Path) -> bool:
-    """Whether matplotlib is installed; if not, say so and go on without the figure."""
-    try:
-        check_format(figure)
-    except MissingDependencyError as error:
-        warnings.warn(f"no {figure.name} is drawn: {error}", DataWarning, stacklevel=2)
-        return False
-    return True
 
 
 def _test_half(drive: Telemetry) -> Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from axonad import atomic
-from axonad.errors import FileError, UnknownNameError
+from axonad.errors import DataWarning, FileError, MissingDependencyError, UnknownNameError
+from axonad.report.drawing import check_format
 
 TABLE_ENDINGS = (".csv", ".parquet")
 
@@ -37,6 +39,16 @@ def check_output(
     parent = next(p for p in path.absolute().parents if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise FileError(f"cannot write {path}: {parent} is not a writable folder")
+
+
+def can_draw_to(figure: Path) -> bool:
+    """Whether matplotlib is installed; if not, say so and go on without the figure."""
+    try:
+        check_format(figure)
+    except MissingDependencyError as error:
+        warnings.warn(f"no {figure.name} is drawn: {error}", DataWarning, stacklevel=2)
+        return False
+    return True
 
 
 def to_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
