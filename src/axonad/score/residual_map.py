@@ -19,9 +19,7 @@ def residual_map(moments: Array, *, penalty: float) -> Array:
     return np.asarray(inverse / np.diag(inverse))
 
 
-def residual_map_without(
-    moments: Array, *, penalty: float, unused: NDArray[np.integer]
-) -> Array:
+def residual_map_without(moments: Array, *, penalty: float, unused: NDArray[np.integer]) -> Array:
     """Return the columns of :func:`residual_map` of the first values, some inputs not used.
 
     Row j of ``unused`` (targets, inputs) lists the values that do not help to predict value j.
@@ -37,4 +35,4 @@ def residual_map_without(
 
 
 def _invert(moments: Array, penalty: float) -> Array:
-    return np.linalg.inv(moments + penalty * np.eye(len(moments)))
+    return np.asarray(np.linalg.inv(moments + penalty * np.eye(len(moments))), dtype=np.float64)
