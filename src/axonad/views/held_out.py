@@ -1,21 +1,22 @@
 """Linear predictions whose strength, units and training scores come from rows not learned from.
 
-The training rows are cut into five stretches. For each of them, a prediction is fitted on the other
-four and leaves residuals on it. These held-out residuals decide three things:
+The training rows are cut into five folds, each of rows that follow one another. For each of them, a
+prediction is fitted on the other four and leaves residuals on it. These held-out residuals decide
+three things:
 
-- the ridge penalty of each channel: the one with the smallest squared residual over all stretches;
-- the unit of a channel's residual: its root mean square in the stretch where that is largest, so
-  that a channel which is busy in one part of the training series only is not given the unit of its
-  quiet parts;
+- the ridge penalty of each channel: the one with the smallest squared residual over all folds;
+- the unit of a channel's residual: its root mean square in the fold where that is largest, so that
+  a channel which is busy in one part of the training series only is not given the unit of its quiet
+  parts;
 - the training scores, and with them the threshold.
 
-The prediction that is kept is fitted on all rows. All fits need the moments of the five stretches
-only, which are summed in blocks of rows.
+The prediction that is kept is fitted on all rows. All fits need the moments of the five folds only,
+which are summed in blocks of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -29,13 +30,13 @@ Array = NDArray[np.float64]
 Solve = Callable[[Array, float], Array]
 """Returns, for the mean moments of lagged rows and a penalty, the map to residuals."""
 
-STRETCHES = 5
-LEAST = 2  # rows of a stretch
-PENALTIES = tuple(10.0**power for power in range(-6, 2))  # in units of a channel's variance
+FOLDS = 5
+LEAST = 2  # rows of a fold
+PENALTIES = tuple(10.0**power for power in range(-6, 1, 2))  # in units of a channel's variance
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Fold:
     """Rows that are scored together, and the map to the residuals of a fit without them."""
 
     start: int
@@ -49,25 +50,21 @@ class HeldOutFit:
 
     map: Array  # (inputs, channels)
     spread: Array  # (channels,): root mean square of held-out residuals, see this module
-    penalties: Array  # (channels,)
-    stretches: tuple[Stretch, ...]
+    folds: tuple[Fold, ...]
 
 
-def fit_held_out(
-    rows: Rows, count: int, *, lags: int, solve: Solve, penalties: Sequence[float] = PENALTIES
-) -> HeldOutFit:
-    """Fit on ``count`` rows and on all but each of five stretches of them."""
-    edges = np.linspace(lags, count, STRETCHES + 1).astype(int).tolist()
+def fit_held_out(rows: Rows, count: int, *, lags: int, solve: Solve) -> HeldOutFit:
+    """Fit on ``count`` rows and on all but each of five folds of them."""
+    edges = np.linspace(lags, count, FOLDS + 1).astype(int).tolist()
     parts = list(pairwise(edges))
     moments = [lagged_moments(rows, start, stop, lags=lags) for start, stop in parts]
     sizes = np.diff(edges)
     total = np.sum(moments, axis=0)
     channels = rows(0, 1).shape[1]
     best = np.full(channels, np.inf)
-    squares = np.zeros((STRETCHES, channels))  # mean squared residual of each stretch
-    chosen = np.zeros(channels)
-    maps = np.zeros((STRETCHES + 1, len(total), channels))  # the last one is that of all rows
-    for penalty in penalties:
+    squares = np.zeros((FOLDS, channels))  # mean squared residual of each fold
+    maps = np.zeros((FOLDS + 1, len(total), channels))  # the last one is that of all rows
+    for penalty in PENALTIES:
         fitted, errors = [], []
         for own, size in zip(moments, sizes, strict=True):
             fitted.append(solve((total - own) / (count - lags - size), penalty))
@@ -79,15 +76,14 @@ def fit_held_out(
             best = np.where(better, error, best)
             squares[:, better] = np.array(errors)[:, better]
             maps[:, :, better] = np.array(fitted)[:, :, better]
-            chosen[better] = penalty
     spread = np.sqrt(np.maximum(squares, 0.0).max(axis=0))
-    stretches = tuple(Stretch(*part, own) for part, own in zip(parts, maps, strict=False))
-    return HeldOutFit(maps[-1], spread, chosen, stretches)
+    folds = tuple(Fold(*part, own) for part, own in zip(parts, maps, strict=False))
+    return HeldOutFit(maps[-1], spread, folds)
 
 
 def require_rows(name: str, rows: int, *, lags: int) -> None:
     """Raise InputError if there are too few training rows to hold some out."""
-    least = lags + LEAST * STRETCHES
+    least = lags + LEAST * FOLDS
     if rows < least:
         raise InputError(
             f"{name} with lags={lags} needs at least {least} training rows, got {rows}; fit on "

@@ -19,7 +19,7 @@ from axonad.modelfile import Arrays, take
 from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
-from axonad.views.held_out import Stretch, fit_held_out, require_rows
+from axonad.views.held_out import Fold, fit_held_out, require_rows
 from axonad.views.lagged_rows import apply_lagged, blocks
 from axonad.views.moving_mean import moving_mean
 
@@ -90,7 +90,7 @@ class LinearView(Detector):
         )  # fmt: skip
         self._map = self._by_lag(found.map)
         self._spread = np.maximum(found.spread, np.where(self._scaler.still, STILL, FLOOR))
-        return self._aligned(self._largest(X, found.stretches))
+        return self._aligned(self._largest(X, found.folds))
 
     def _score(self, X: Matrix) -> Array:
         return self._aligned(self._score_ends(X)[0])
@@ -122,21 +122,21 @@ class LinearView(Detector):
     def _by_lag(self, found: Array) -> Array:
         return found.reshape(self.lags + 1, -1, found.shape[1])
 
-    def _largest(self, X: Matrix, stretches: Sequence[Stretch] = ()) -> Array:
-        return np.concatenate([part.max(axis=1) for part in self._smoothed(X, stretches)])
+    def _largest(self, X: Matrix, folds: Sequence[Fold] = ()) -> Array:
+        return np.concatenate([part.max(axis=1) for part in self._smoothed(X, folds)])
 
-    def _smoothed(self, X: Matrix, stretches: Sequence[Stretch] = ()) -> Iterator[Array]:
+    def _smoothed(self, X: Matrix, folds: Sequence[Fold] = ()) -> Iterator[Array]:
         """Yield each channel's mean deviation over windows of ``smooth`` rows, block by block."""
         kept = np.empty((0, X.shape[1]))
-        for part in self._deviations(X, stretches):
+        for part in self._deviations(X, folds):
             known = np.concatenate([kept, part])
             kept = known[max(0, len(known) - self.smooth + 1) :]
             if len(known) >= self.smooth:
                 yield moving_mean(known, self.smooth)
 
-    def _deviations(self, X: Matrix, stretches: Sequence[Stretch]) -> Iterator[Array]:
+    def _deviations(self, X: Matrix, folds: Sequence[Fold]) -> Iterator[Array]:
         """Yield each channel's deviation from its prediction, in its unit, block by block."""
-        pieces = [(part.start, part.stop, self._by_lag(part.map)) for part in stretches]
+        pieces = [(part.start, part.stop, self._by_lag(part.map)) for part in folds]
         for start, stop, weights in pieces or [(self.lags, len(X), self._map)]:
             for a, b in blocks(start, stop):
                 residuals = apply_lagged(self._scaled(X[a - self.lags : b]), weights)
