@@ -38,6 +38,13 @@ REGISTRY: tuple[Entry, ...] = (
         "axonad.paper.variants:AxonADVariant",
         "AxonAD with the paper's ablations: other targets, losses and score terms",
     ),
+    # Views: each sees one aspect of a series.
+    Entry("Forecast", "axonad.views.forecast:Forecast", "error of a linear forecast of each row"),
+    Entry(
+        "Relation",
+        "axonad.views.relation:Relation",
+        "error of each channel predicted from the others, now and before",
+    ),
     # Networks.
     _baseline(
         "anomaly_transformer:AnomalyTransformer", "error weighted by association discrepancy"

@@ -155,3 +155,12 @@ def test_a_channel_whose_spread_is_that_of_a_still_one_is_not_still():
     X[5, 0] = 0.01  # a tenth of its range is a thousandth
     X[:, 1] = np.arange(10_000)
     assert not fit_scaler(X, "soft").still.any()
+
+
+@pytest.mark.parametrize("rule", ["soft", "train", "raw"])
+def test_scaled_values_can_be_turned_back(rule):
+    X = rng.normal(size=(200, 3)) * [1.0, 50.0, 0.0] + [0.0, 7.0, 3.0]
+    Y = 5 * X + [0.0, 1.0, 0.5]  # the constant channel moves
+    scaler = fit_scaler(X, rule)
+    found = scaler.invert(scaler.apply(Y).astype(np.float64))
+    np.testing.assert_allclose(found, Y, rtol=1e-4, atol=1e-4)

@@ -2,8 +2,7 @@
 
 Each channel is predicted from all others at the same time by ridge regression (Hoerl and Kennard,
 Technometrics 1970), as in regression adjustment in process control (Hawkins, Technometrics 1991).
-Where we differ: all regressions are solved at once. With A the channels' correlation matrix and P
-the inverse of A + penalty, the residual of channel j is (P z)_j / P_jj, as in separate regressions.
+Where we differ: all regressions are solved at once; see :mod:`axonad.score.residual_map`.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
 from axonad.modelfile import Arrays, take
 from axonad.score.blame import withhold
+from axonad.score.residual_map import residual_map
 from axonad.score.standardise import RobustScale
 from axonad.stretches import Parts
 
@@ -64,9 +64,7 @@ class CrossChannelRidge(Detector):
     def _fit(self, X: Matrix, names: Names) -> Values:
         self._scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
         z = (X - self._scaler.center) / self._scaler.unit
-        channels = X.shape[1]
-        inverse = np.linalg.inv(z.T @ z / len(z) + self.penalty * np.eye(channels))
-        self._map = inverse / np.diag(inverse)
+        self._map = residual_map(z.T @ z / len(z), penalty=self.penalty)
         residuals = z @ self._map
         scale = RobustScale.fit(residuals)
         self._middle = scale.median

@@ -52,6 +52,7 @@ ZERO = 1e-7  # a channel is nearly constant if no value of it is larger
 ROUNDING = 1e-12  # smaller changes, as a share of the magnitude, are floating-point rounding
 KNEE = 3.0  # scaled value up to which the soft rule is about linear
 SQUARABLE = 1e75  # largest |z| of a still channel, whose square must not overflow
+MOST_SINH = 350.0  # largest argument of sinh, whose value a channel's unit must not overflow
 LIMIT = 1e15  # largest scaled value; its square does not overflow float32
 BLOCK = 65_536  # rows per block, to avoid a float64 copy of a long series
 
@@ -83,6 +84,16 @@ class Scaler:
                 z = KNEE * np.arcsinh(z / KNEE)
             out[start : start + BLOCK] = np.clip(z, -LIMIT, LIMIT, out=z)
         return out
+
+    def invert(self, scaled: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the values that :meth:`apply` scales to these; not for the rule ``"array"``."""
+        z = np.asarray(scaled, dtype=np.float64)
+        if self.rule == "raw":
+            return z
+        if self.rule == "soft":
+            z = KNEE * np.sinh(np.clip(z / KNEE, -MOST_SINH, MOST_SINH))
+            z = np.where(self.still, np.sign(z) * np.sqrt(np.abs(z)), z)
+        return np.asarray(self.center + self.unit * z)
 
     @cached_property
     def still(self) -> NDArray[np.bool_]:

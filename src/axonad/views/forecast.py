@@ -1,0 +1,40 @@
+"""Forecast: deviation of each channel from a linear forecast of the next row.
+
+Ridge regression (Hoerl and Kennard, Technometrics 1970) of a row on the rows before it, all
+channels of them: a vector autoregression whose penalty is chosen per channel on held-out rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from axonad.views.linear import Array, LinearView
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Forecast(LinearView):
+    """Largest deviation of a channel from its forecast, in units of held-out deviations.
+
+    Parameters
+    ----------
+    lags
+        Rows before the current one that the forecast is made from.
+    smooth
+        Rows over which a channel's deviation is averaged; fewer react sooner, more find weak faults
+        that last.
+    align
+        Which of those rows gets the score: ``"center"`` (best for recorded data) or ``"end"``.
+    """
+
+    lags: int = 16
+
+    fewest_lags: ClassVar[int] = 1
+
+    def _solve(self, moments: Array, penalty: float) -> Array:
+        channels = len(moments) // (self.lags + 1)
+        past = moments[channels:, channels:] + penalty * np.eye(channels * self.lags)
+        weights = np.linalg.solve(past, moments[channels:, :channels])
+        return np.concatenate([np.eye(channels), -weights])
