@@ -38,6 +38,8 @@ REGISTRY: tuple[Entry, ...] = (
         "axonad.paper.variants:AxonADVariant",
         "AxonAD with the paper's ablations: other targets, losses and score terms",
     ),
+    # Views.
+    Entry("ShapeMemory", "axonad.views.shape:ShapeMemory", "distance to the nearest known shape"),
     # Networks.
     _baseline(
         "anomaly_transformer:AnomalyTransformer", "error weighted by association discrepancy"

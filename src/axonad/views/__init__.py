@@ -1,0 +1,1 @@
+"""Views: detectors that each see one thing well, such as the shape of windows."""
