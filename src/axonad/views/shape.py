@@ -20,11 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
@@ -36,42 +34,10 @@ from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
-from axonad.views.shape_space import (
-    Indices,
-    ShapeSpace,
-    Values,
-    blocks_of,
-    hann_root,
-    nearest,
-    sample_windows,
-    spaced,
-)
+from axonad.views.shape_part import TINY, ShapePart, learn_parts
+from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root, nearest
 
 WEIGHTINGS = 2  # of the steps of a window: all alike, and the root of a Hann window
-FOLDS = 5  # stretches of the training series, each compared with the others
-HIGH = 0.99  # quantile of held-out distances that is one unit above their median
-FLOOR = 1e-3  # smallest unit of a part, as a share of the root mean square length of a window
-TINY = 1e-6  # added to a unit: in training all windows may be flat
-
-
-@dataclass(frozen=True)
-class ShapePart:
-    """What is remembered of windows of one length under one weighting."""
-
-    space: ShapeSpace
-    memory: Values
-    """Points of the kept training windows."""
-    median: float
-    unit: float
-
-    @property
-    def length(self) -> int:
-        """Steps of a window."""
-        return len(self.space.weights)
-
-    def score(self, distances: Values) -> Values:
-        """Return distances in units of held-out training distances, compressed."""
-        return np.log1p(np.maximum((distances - self.median) / self.unit, 0))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,13 +90,10 @@ class ShapeMemory(Detector):
         self._parts: list[ShapePart] = []
         scores = []
         for length in self.lengths_:
-            sample = sample_windows(Z, length)
-            spaces = [
-                ShapeSpace.learn(sample, weights, self.directions)
-                for weights in (np.ones(length), hann_root(length))
-            ]
-            for space, points in zip(spaces, _points_of(Z, length, spaces), strict=True):
-                part, distances = _remember(space, points, self.max_train)
+            weightings = (np.ones(length), hann_root(length))
+            for part, distances in learn_parts(
+                Z, weightings, directions=self.directions, most=self.max_train
+            ):
                 self._parts.append(part)
                 scores.append(part.score(distances))
         return self._combined(scores)
@@ -151,7 +114,7 @@ class ShapeMemory(Detector):
         scores = []
         for i, length in enumerate(self.lengths_):
             parts = self._parts[WEIGHTINGS * i : WEIGHTINGS * (i + 1)]
-            found = _points_of(Z, length, [part.space for part in parts])
+            found = describe(Z, length, [part.space for part in parts])
             scores += [
                 part.score(nearest(points, part.memory)[0])
                 for part, points in zip(parts, found, strict=True)
@@ -180,14 +143,12 @@ class ShapeMemory(Detector):
         total, moved = np.zeros(X.shape), np.zeros(X.shape, dtype=bool)
         for i, part in enumerate(self._parts):
             shares = np.empty((len(scores[i]), X.shape[1]))
-            start = 0
-            for windows in blocks_of(Z, part.length, np.arange(len(shares))):
-                rows = slice(start, start + len(windows))
+            for first, windows in blocks_of(Z, part.length):
+                rows = slice(first, first + len(windows))
                 distances, index = nearest(part.space.points(windows), part.memory)
                 scores[i][rows] = part.score(distances)
                 channels = part.space.channel_distances(windows, part.memory[index])
                 shares[rows] = channels / np.maximum(channels.sum(axis=1, keepdims=True), TINY)
-                start = rows.stop
             mine = withhold(shares * scores[i][:, None], X, self._scaler)
             mine = spread(mine, window=part.length, align=self.align)
             total += np.where(np.isfinite(mine), mine, 0) / len(self._parts)
@@ -234,33 +195,3 @@ class ShapeMemory(Detector):
         check_int("directions", self.directions, low=1)
         check_int("max_train", self.max_train, low=2)
         check_choice("align", self.align, ALIGNMENTS)
-
-
-def _points_of(Z: NDArray[np.float32], length: int, spaces: list[ShapeSpace]) -> tuple[Values, ...]:
-    """Return the points of all windows in each of some spaces of windows of one length."""
-    starts = np.arange(count_windows(len(Z), length))
-    found = [[space.points(block) for space in spaces] for block in blocks_of(Z, length, starts)]
-    return tuple(np.concatenate(points) for points in zip(*found, strict=True))
-
-
-def _remember(space: ShapeSpace, points: Values, most: int) -> tuple[ShapePart, Values]:
-    """Return what is kept of the training windows, and the held-out distance of each of them."""
-    kept = spaced(len(points), most)
-    memory = points[kept].astype(np.float32).astype(np.float64)
-    distances = _held_out(points, memory, kept, gap=len(space.weights))
-    median, high = np.quantile(distances, [0.5, HIGH])
-    size = np.sqrt(np.square(points).sum(axis=1).mean())
-    unit = max(high - median, FLOOR * size) + TINY
-    return ShapePart(space, memory, float(median), float(unit)), distances
-
-
-def _held_out(points: Values, memory: Values, kept: Indices, *, gap: int) -> Values:
-    """Return each training window's distance to the nearest kept one of other stretches."""
-    distances = np.empty(len(points))
-    for start, stop in pairwise(np.linspace(0, len(points), FOLDS + 1).astype(int)):
-        apart = (kept <= start - gap) | (kept >= stop + gap)
-        if not apart.any():  # a short series: at least not the same stretch
-            apart = (kept < start) | (kept >= stop)
-        others = memory[apart] if apart.any() else memory
-        distances[start:stop] = nearest(points[start:stop], others)[0]
-    return distances

@@ -10,8 +10,9 @@ channels has 2432 values, its point 33.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -23,7 +24,6 @@ Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 BLOCK_VALUES = 400_000  # values of windows that exist at a time
-SAMPLE = 512  # training windows from which the directions are found
 NOTHING = 1e-9  # directions with a smaller share of the first one's variance are left out
 QUERIES, REFERENCES = 256, 1_024  # points compared at a time; their distances fit into a cache
 
@@ -44,11 +44,17 @@ def centred_windows(Z: NDArray[np.floating], length: int, starts: Indices) -> Va
     return windows
 
 
-def blocks_of(Z: NDArray[np.floating], length: int, starts: Indices) -> Iterator[Values]:
-    """Yield the centred windows that begin at ``starts``, block by block."""
+def blocks_of(Z: NDArray[np.floating], length: int) -> Iterator[tuple[int, Values]]:
+    """Yield all centred windows, block by block, each block with the number of its first one."""
+    count = count_windows(len(Z), length)
     size = max(1, BLOCK_VALUES // (length * Z.shape[1]))
-    for i in range(0, len(starts), size):
-        yield centred_windows(Z, length, starts[i : i + size])
+    for first in range(0, count, size):
+        yield first, centred_windows(Z, length, np.arange(first, min(first + size, count)))
+
+
+def step_energy(windows: Values) -> Values:
+    """Return the sum of squares over the channels of each step of each window."""
+    return np.asarray(np.einsum("ncl,ncl->nl", windows, windows))
 
 
 @dataclass(frozen=True)
@@ -70,17 +76,23 @@ class ShapeSpace:
         directions = (mixture[:, leading] / np.sqrt(variance[leading])).T @ flat
         return cls(weights, directions)
 
-    def points(self, windows: Values) -> Values:
-        """Return centred windows as points: coordinates along the directions, and the rest."""
-        filters = self.directions.reshape(-1, *windows.shape[1:]) * self.weights
-        points = np.empty((len(windows), len(filters) + 1))
-        np.matmul(
-            windows.reshape(len(windows), -1),
-            filters.reshape(len(filters), -1).T,
-            out=points[:, :-1],
-        )
-        total = np.einsum("ncl,ncl->nl", windows, windows) @ self.weights**2
-        points[:, -1] = np.sqrt(np.maximum(total - np.square(points[:, :-1]).sum(axis=1), 0))
+    @cached_property
+    def filters(self) -> Values:
+        """What a centred window is multiplied with to get its coordinates, one column each."""
+        steps = self.directions.reshape(len(self.directions), -1, len(self.weights))
+        return np.ascontiguousarray((steps * self.weights).reshape(self.directions.shape).T)
+
+    def points(self, windows: Values, energy: Values | None = None) -> Values:
+        """Return centred windows as points: coordinates along the directions, and the rest.
+
+        ``energy``, if it is known, is the sum of squares over the channels (window, step).
+        """
+        if energy is None:
+            energy = step_energy(windows)
+        points = np.empty((len(windows), len(self.directions) + 1))
+        points[:, :-1] = windows.reshape(len(windows), -1) @ self.filters
+        rest = energy @ self.weights**2 - np.square(points[:, :-1]).sum(axis=1)
+        points[:, -1] = np.sqrt(np.maximum(rest, 0))
         return points
 
     def channel_distances(self, windows: Values, points: Values) -> Values:
@@ -89,9 +101,32 @@ class ShapeSpace:
         return np.asarray(np.square(windows * self.weights - described).sum(axis=2))
 
 
-def sample_windows(Z: NDArray[np.floating], length: int) -> Values:
-    """Return evenly spaced centred windows from which to learn the directions."""
-    return centred_windows(Z, length, spaced(count_windows(len(Z), length), SAMPLE))
+def describe(
+    Z: NDArray[np.floating],
+    length: int,
+    spaces: Sequence[ShapeSpace],
+    wanted: Sequence[Indices] | None = None,
+) -> list[Values]:
+    """Return the points of windows in each of some spaces of windows of one length.
+
+    ``wanted`` holds for each space the numbers of its windows, ascending; None wants all of them.
+    """
+    if wanted is None:
+        wanted = [np.arange(count_windows(len(Z), length))] * len(spaces)
+    found: list[Values] = [
+        np.empty((len(numbers), len(space.directions) + 1))
+        for space, numbers in zip(spaces, wanted, strict=True)
+    ]
+    for first, windows in blocks_of(Z, length):
+        energy = step_energy(windows)
+        for space, numbers, points in zip(spaces, wanted, found, strict=True):
+            begin, end = np.searchsorted(numbers, [first, first + len(windows)])
+            if end - begin == len(windows):
+                points[begin:end] = space.points(windows, energy)
+            elif end > begin:
+                some = numbers[begin:end] - first
+                points[begin:end] = space.points(windows[some], energy[some])
+    return found
 
 
 def spaced(count: int, most: int) -> Indices:
