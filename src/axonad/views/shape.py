@@ -37,6 +37,8 @@ from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
 from axonad.views.shape_part import TINY, ShapePart, learn_parts
 from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root, nearest
 
+LARGE = 1e20  # larger distances are damage
+LONGEST = 1.001  # of a direction, which has length 1
 WEIGHTINGS = 2  # of the steps of a window: all alike, and the root of a Hann window
 
 
@@ -58,8 +60,8 @@ class ShapeMemory(Detector):
     """
 
     lengths: tuple[int, ...] | None = None
-    directions: int = 32
-    max_train: int = 32_768
+    directions: int = 16
+    max_train: int = 46_000
     align: str = "center"
 
     changeable = frozenset({"align"})
@@ -175,11 +177,12 @@ class ShapeMemory(Detector):
             raise ValueError(f"its lengths {list(lengths)!r:.60} cannot be used")
         self.lengths_ = lengths
         weightings = [make(n) for n in lengths for make in (np.ones, hann_root)]
-        median = take(arrays, "median", len(weightings))
-        unit = take(arrays, "part_unit", len(weightings), above=0)
+        median = take(arrays, "median", len(weightings), low=0, high=LARGE)
+        unit = take(arrays, "part_unit", len(weightings), low=TINY, high=LARGE)
         self._parts = []
         for i, weights in enumerate(weightings):
-            directions = take(arrays, f"directions.{i}", None, len(weights) * channels)
+            width = len(weights) * channels
+            directions = take(arrays, f"directions.{i}", None, width, low=-LONGEST, high=LONGEST)
             memory = take(arrays, f"memory.{i}", None, len(directions) + 1).astype(np.float64)
             if not len(memory):
                 raise ValueError("it has no training windows")

@@ -79,8 +79,8 @@ class ShapeSpace:
     @cached_property
     def filters(self) -> Values:
         """What a centred window is multiplied with to get its coordinates, one column each."""
-        steps = self.directions.reshape(len(self.directions), -1, len(self.weights))
-        return np.ascontiguousarray((steps * self.weights).reshape(self.directions.shape).T)
+        channels = self.directions.shape[1] // len(self.weights)
+        return np.ascontiguousarray((self.directions * np.tile(self.weights, channels)).T)
 
     def points(self, windows: Values, energy: Values | None = None) -> Values:
         """Return centred windows as points: coordinates along the directions, and the rest.
