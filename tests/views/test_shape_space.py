@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from axonad.views import shape_space
-from axonad.views.shape_space import ShapeSpace, centred_windows, describe, hann_root, nearest
+from axonad.views.shape_space import (
+    ShapeSpace,
+    centred_windows,
+    describe,
+    half_squares,
+    hann_root,
+    nearest,
+)
 from tests.conftest import waves
 
 
@@ -25,11 +32,11 @@ def test_distances_of_points_are_those_of_windows_or_less():
 
 def test_the_nearest_point_is_found_across_blocks(monkeypatch):
     monkeypatch.setattr(shape_space, "QUERIES", 7)
-    monkeypatch.setattr(shape_space, "REFERENCES", 11)
+    monkeypatch.setattr(shape_space, "CELLS", 80)  # 11 references
     rng = np.random.default_rng(0)
     points, references = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
     references[40] = points[4]
-    distances, index = nearest(points, references)
+    distances, index = nearest(points, references, half_squares(references))
     exact = np.linalg.norm(points[:, None] - references[None], axis=2)
     np.testing.assert_array_equal(index, exact.argmin(axis=1))
     np.testing.assert_allclose(distances, exact.min(axis=1), atol=1e-12)

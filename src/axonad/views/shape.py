@@ -35,7 +35,7 @@ from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
 from axonad.views.shape_part import TINY, ShapePart, learn_parts
-from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root, nearest
+from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root
 
 LARGE = 1e20  # larger distances are damage
 LONGEST = 1.001  # of a direction, which has length 1
@@ -106,19 +106,21 @@ class ShapeMemory(Detector):
         return self._combined(self._part_scores(X))
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
-        scores = self._part_scores(X)
-        count = len(X) - self.history + 1
-        return np.mean([values[-count:] for values in scores], axis=0), {}
+        return np.mean(self._part_scores(X, ends=True), axis=0), {}
 
-    def _part_scores(self, X: Matrix) -> list[Values]:
-        """Return the score of each window of each part."""
+    def _part_scores(self, X: Matrix, *, ends: bool = False) -> list[Values]:
+        """Return the score of each window of each part.
+
+        With ``ends`` only of windows that end at rows with their full history.
+        """
         Z = self._scaler.apply(X)
         scores = []
         for i, length in enumerate(self.lengths_):
+            rows = Z[self.history - length :] if ends else Z
             parts = self._parts[WEIGHTINGS * i : WEIGHTINGS * (i + 1)]
-            found = describe(Z, length, [part.space for part in parts])
+            found = describe(rows, length, [part.space for part in parts])
             scores += [
-                part.score(nearest(points, part.memory)[0])
+                part.score(part.search(points)[0])
                 for part, points in zip(parts, found, strict=True)
             ]
         return scores
@@ -147,7 +149,7 @@ class ShapeMemory(Detector):
             shares = np.empty((len(scores[i]), X.shape[1]))
             for first, windows in blocks_of(Z, part.length):
                 rows = slice(first, first + len(windows))
-                distances, index = nearest(part.space.points(windows), part.memory)
+                distances, index = part.search(part.space.points(windows))
                 scores[i][rows] = part.score(distances)
                 channels = part.space.channel_distances(windows, part.memory[index])
                 shares[rows] = channels / np.maximum(channels.sum(axis=1, keepdims=True), TINY)

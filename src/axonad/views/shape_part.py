@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from axonad.views.shape_space import (
     Values,
     centred_windows,
     describe,
+    half_squares,
     nearest,
     spaced,
 )
@@ -46,6 +48,15 @@ class ShapePart:
     def length(self) -> int:
         """Steps of a window."""
         return len(self.space.weights)
+
+    @cached_property
+    def half_squares(self) -> Values:
+        """Half the squared length of each remembered point."""
+        return half_squares(self.memory)
+
+    def search(self, points: Values) -> tuple[Values, Indices]:
+        """Return the distance of each point to the nearest remembered one, and its index."""
+        return nearest(points, self.memory, self.half_squares)
 
     def score(self, distances: Values) -> Values:
         """Return distances in units of held-out training distances, compressed."""
@@ -75,7 +86,9 @@ def learn_parts(
                 np.searchsorted(wanted[j], part) for part in (np.arange(start, stop), others[j])
             )
             points = found[i + 1 + j]
-            distances[start:stop] = nearest(points[own], single(points[far]))[0]
+            memory_apart = single(points[far])
+            found_apart = nearest(points[own], memory_apart, half_squares(memory_apart))
+            distances[start:stop] = found_apart[0]
         median, high = np.quantile(distances, [0.5, HIGH])
         size = np.sqrt(np.square(memory).sum(axis=1).mean())
         unit = max(high - median, FLOOR * size) + TINY

@@ -25,7 +25,8 @@ Indices = NDArray[np.int64]
 
 BLOCK_VALUES = 400_000  # values of windows that exist at a time
 NOTHING = 1e-9  # directions with a smaller share of the first one's variance are left out
-QUERIES, REFERENCES = 256, 1_024  # points compared at a time; their distances fit into a cache
+QUERIES = 512  # points whose nearest reference is searched at a time
+CELLS = 524_288  # distances between these and references; they fit into a cache
 
 
 def hann_root(length: int) -> Values:
@@ -138,19 +139,25 @@ def spaced(count: int, most: int) -> Indices:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
-def nearest(points: Values, references: Values) -> tuple[Values, Indices]:
+def half_squares(points: Values) -> Values:
+    """Return half the squared length of each point."""
+    return np.asarray(0.5 * np.einsum("nd,nd->n", points, points))
+
+
+def nearest(points: Values, references: Values, halves: Values) -> tuple[Values, Indices]:
     """Return each point's distance to the nearest reference point, and the index of that one.
 
-    |a - b|² is searched as |b|² - 2 a·b, block by block, and computed anew for the nearest.
+    ``halves`` are the ``half_squares`` of the references b: |a - b|² is smallest where
+    |b|² / 2 - a·b is. That is searched block by block; the distance is computed anew.
     """
     best = np.empty(len(points), dtype=np.int64)
-    half_squares = 0.5 * np.square(references).sum(axis=1)
     for i in range(0, len(points), QUERIES):
         some = points[i : i + QUERIES]
         rows, low = np.arange(len(some)), np.full(len(some), np.inf)
-        for j in range(0, len(references), REFERENCES):
-            distances = some @ references[j : j + REFERENCES].T
-            np.subtract(half_squares[j : j + REFERENCES], distances, out=distances)
+        width = CELLS // len(some)
+        for j in range(0, len(references), width):
+            distances = some @ references[j : j + width].T
+            np.subtract(halves[j : j + width], distances, out=distances)
             found = distances.argmin(axis=1)
             value = distances[rows, found]
             closer = value < low
