@@ -40,7 +40,7 @@ def hann_root(length: int) -> Values:
 
 def centred_windows(Z: NDArray[np.floating], length: int, starts: Indices) -> Values:
     """Return the windows that begin at ``starts``, without their means: (window, channel, step)."""
-    windows = sliding_window_view(Z, length, axis=0)[starts].astype(np.float64)
+    windows = sliding_window_view(Z, length, axis=0)[starts].astype(np.float64, order="C")
     windows -= windows.mean(axis=2, keepdims=True)
     return windows
 
