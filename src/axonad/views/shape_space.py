@@ -1,11 +1,11 @@
 """Windows as points: their coordinates along a few directions, and how far they lie from these.
 
 A window is centred (the mean of each channel within it is subtracted), weighted, and flattened.
-The *directions* are the leading principal ones of training windows, and a window's point holds its
-coordinates along them and, as one more coordinate, the length of what they leave over. Distances
-between points are never larger than those between windows and equal to them if no more than the
-directions is needed to describe the windows. They cost a hundredth: a window of 128 rows and 19
-channels has 2432 values, its point 33.
+The *directions* are the leading principal ones of training windows. The *point* of a window holds
+its coordinates along them and, as one more coordinate, the length of what they leave over. Two
+points are never farther apart than their windows, and equally far if the directions describe both
+windows fully. With 16 directions a window of 128 rows and 19 channels, 2432 values, becomes a point
+of 17, so that it can be compared with many more training windows at the same cost.
 """
 
 from __future__ import annotations
