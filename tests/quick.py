@@ -66,6 +66,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "RobustPCA": {"rounds": 50},
     "EIF": {"trees": 10, "samples": 64},
     "WindowStatistics": {"lengths": (8, 20)},
+    "ShapeMemory": {"lengths": (12, 32)},
     "TimesNet": NEURAL | {"width": 4, "hidden": 4, "top": 2, "kernels": 2, "lr": 1e-3},
     "AnomalyTransformer": NEURAL | {"width": 8, "heads": 2, "hidden": 8, "layers": 1},
     "OFA": NEURAL | {"weights": tiny_gpt2(), "layers": 1, "segment": 6, "lr": 1e-2},

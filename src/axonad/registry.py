@@ -45,6 +45,7 @@ REGISTRY: tuple[Entry, ...] = (
         "axonad.views.relation:Relation",
         "error of each channel predicted from the others, now and before",
     ),
+    Entry("ShapeMemory", "axonad.views.shape:ShapeMemory", "distance to the nearest known shape"),
     # Networks.
     _baseline(
         "anomaly_transformer:AnomalyTransformer", "error weighted by association discrepancy"

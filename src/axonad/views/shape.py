@@ -1,0 +1,204 @@
+"""ShapeMemory: distance of a window's shape to the nearest shape seen in training.
+
+The mean of each channel within a window is subtracted, because offsets drift where shapes do not,
+and the window is compared with all training windows. Windows of several lengths are compared, each
+with all steps counting alike and again weighted by the square root of a Hann window, which counts
+the steps around its middle. The distance is Euclidean between windows described by their leading
+principal coordinates and the length of the rest; see :mod:`axonad.views.shape_space`.
+
+**Units.** Training is cut into five stretches, and each window of one is compared with windows of
+the others that lie at least a window away. These held-out distances give each part (a length and a
+weighting) its unit: (distance - median) / (99 % quantile - median), as log(1 + positive part). The
+score is the mean over the parts, and the threshold comes from held-out scores too.
+
+**Which step gets a score.** With ``align="end"`` and on a stream, all windows end at the step they
+score; the first score needs the longest of them. With ``align="center"`` each length is placed at
+its own centre. Both are the same values of each part, shifted by its own length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from axonad.config import check_choice, check_int, check_ints
+from axonad.data.frames import Matrix, Names
+from axonad.data.scaling import fit_scaler
+from axonad.data.windows import ALIGNMENTS, count_windows, spread
+from axonad.detector import Detector
+from axonad.modelfile import Arrays, check_counts, take
+from axonad.score.blame import withhold
+from axonad.score.restoring import restore_scaler
+from axonad.stretches import Parts
+from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
+from axonad.views.shape_part import TINY, ShapePart, learn_parts
+from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root
+
+LARGE = 1e20  # larger distances are damage
+LONGEST = 1.001  # of a direction, which has length 1
+WEIGHTINGS = 2  # of the steps of a window: all alike, and the root of a Hann window
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShapeMemory(Detector):
+    """Distance of a window's shape to the nearest one in training, over several lengths.
+
+    Parameters
+    ----------
+    lengths
+        Window lengths. None takes the dominant period of the training series, one and a half of it,
+        64 and 128, as far as training is longer than two windows and 20 rows.
+    directions
+        Principal directions by which a window is described. 8, 16 and 32 were level on six of
+        TSB-AD's tuning series.
+    max_train
+        Maximum number of training windows to keep per length, evenly spaced. With four lengths the
+        default costs about 13 million multiplications and additions per scored row.
+    align
+        ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
+    """
+
+    lengths: tuple[int, ...] | None = None
+    directions: int = 16
+    max_train: int = 46_000
+    align: str = "center"
+
+    changeable = frozenset({"align"})
+
+    @property
+    def history(self) -> int:
+        """Rows a score needs: the longest window; before ``fit``, rows needed for training."""
+        if self.lengths is not None:
+            return max(self.lengths)
+        return max(getattr(self, "lengths_", (rows_needed(FEWEST),)))
+
+    def training_matrix(self, X: Any) -> tuple[Matrix, Names]:
+        """Return ``X`` as a matrix to learn from and its channel names, or raise InputError."""
+        before = vars(self).pop("lengths_", None)  # lengths of an earlier fit do not matter
+        try:
+            return super().training_matrix(X)
+        finally:
+            if before is not None:
+                self.lengths_ = before
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def _fit(self, X: Matrix, names: Names) -> Values:
+        self._scaler = fit_scaler(X, "soft", names)
+        Z = self._scaler.apply(X)
+        moving = ~self._scaler.still
+        self.lengths_ = self.lengths or window_lengths(Z[:, moving] if moving.any() else Z)
+        self._parts: list[ShapePart] = []
+        scores = []
+        for length in self.lengths_:
+            weightings = (np.ones(length), hann_root(length))
+            for part, distances in learn_parts(
+                Z, weightings, directions=self.directions, most=self.max_train
+            ):
+                self._parts.append(part)
+                scores.append(part.score(distances))
+        return self._combined(scores)
+
+    # -- scoring -----------------------------------------------------------------------------
+
+    def _score(self, X: Matrix) -> Values:
+        return self._combined(self._part_scores(X))
+
+    def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
+        return np.mean(self._part_scores(X, ends=True), axis=0), {}
+
+    def _part_scores(self, X: Matrix, *, ends: bool = False) -> list[Values]:
+        """Return the score of each window of each part.
+
+        With ``ends`` only of windows that end at rows with their full history.
+        """
+        Z = self._scaler.apply(X)
+        scores = []
+        for i, length in enumerate(self.lengths_):
+            rows = Z[self.history - length :] if ends else Z
+            parts = self._parts[WEIGHTINGS * i : WEIGHTINGS * (i + 1)]
+            found = describe(rows, length, [part.space for part in parts])
+            scores += [
+                part.score(part.search(points)[0])
+                for part, points in zip(parts, found, strict=True)
+            ]
+        return scores
+
+    def _combined(self, scores: list[Values]) -> Values:
+        """Return the mean over the parts at each step."""
+        return np.asarray(
+            np.mean(
+                [
+                    spread(values, window=part.length, align=self.align)
+                    for values, part in zip(scores, self._parts, strict=True)
+                ],
+                axis=0,
+            )
+        )
+
+    # -- explaining --------------------------------------------------------------------------
+
+    def _explain(self, X: Matrix, *, blame: bool) -> Parts:
+        if not blame:
+            return super()._explain(X, blame=False)
+        Z = self._scaler.apply(X)
+        scores = [np.empty(count_windows(len(X), part.length)) for part in self._parts]
+        total, moved = np.zeros(X.shape), np.zeros(X.shape, dtype=bool)
+        for i, part in enumerate(self._parts):
+            shares = np.empty((len(scores[i]), X.shape[1]))
+            for first, windows in blocks_of(Z, part.length):
+                rows = slice(first, first + len(windows))
+                distances, index = part.search(part.space.points(windows))
+                scores[i][rows] = part.score(distances)
+                channels = part.space.channel_distances(windows, part.memory[index])
+                shares[rows] = channels / np.maximum(channels.sum(axis=1, keepdims=True), TINY)
+            mine = withhold(shares * scores[i][:, None], X, self._scaler)
+            mine = spread(mine, window=part.length, align=self.align)
+            total += np.where(np.isfinite(mine), mine, 0) / len(self._parts)
+            moved |= np.isfinite(mine)
+        combined = self._combined(scores)
+        return combined, {"score": combined}, np.where(moved, total, -np.inf)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays: Arrays = {"center": self._scaler.center, "unit": self._scaler.unit}
+        for i, part in enumerate(self._parts):
+            arrays[f"directions.{i}"] = part.space.directions
+            arrays[f"memory.{i}"] = part.memory.astype(np.float32)  # it holds such values only
+        levels = np.array([(part.median, part.unit) for part in self._parts])
+        arrays |= {"median": levels[:, 0], "part_unit": levels[:, 1]}
+        return {"lengths": list(self.lengths_)}, arrays
+
+    def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
+        channels = self.n_features_in_
+        self._scaler = restore_scaler("soft", arrays, "center", "unit", channels=channels)
+        lengths = tuple(check_counts("lengths", values["lengths"]))
+        if not lengths or min(lengths) < 2 or self.lengths not in (None, lengths):
+            raise ValueError(f"its lengths {list(lengths)!r:.60} cannot be used")
+        self.lengths_ = lengths
+        weightings = [make(n) for n in lengths for make in (np.ones, hann_root)]
+        median = take(arrays, "median", len(weightings), low=0, high=LARGE)
+        unit = take(arrays, "part_unit", len(weightings), low=TINY, high=LARGE)
+        self._parts = []
+        for i, weights in enumerate(weightings):
+            width = len(weights) * channels
+            directions = take(arrays, f"directions.{i}", None, width, low=-LONGEST, high=LONGEST)
+            memory = take(arrays, f"memory.{i}", None, len(directions) + 1).astype(np.float64)
+            if not len(memory):
+                raise ValueError("it has no training windows")
+            space = ShapeSpace(weights, directions)
+            self._parts.append(ShapePart(space, memory, float(median[i]), float(unit[i])))
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.lengths is not None:
+            check_ints("lengths", self.lengths)
+            for length in self.lengths:
+                check_int("lengths", length, low=2)
+        check_int("directions", self.directions, low=1)
+        check_int("max_train", self.max_train, low=2)
+        check_choice("align", self.align, ALIGNMENTS)
