@@ -58,7 +58,7 @@ def diagnostics_table(findings: Iterable[Finding]) -> Table:
             "over heads and the tail. Nothing trains the length of predicted queries; at equal "
             "length: each given that of its target.",
             f"High: above the {HIGH:.0%} quantile of the training windows; an anomalous window "
-            "holds a labelled step. The paper names neither rule.",
+            "holds a labelled step. The paper names neither rule, its script does (--as-run).",
         ),
     )  # fmt: skip
 
