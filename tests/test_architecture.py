@@ -90,13 +90,14 @@ def test_walk_1_is_the_way_of_a_csv_file(tmp_path, monkeypatch):
             main([str(word) for word in words])
         assert not end.value.code
 
-    def fit_and_score():
+    def fit_and_score(name):
         options = [word for size in sizes for word in ("--set", size)]
-        normal, model = tmp_path / "normal.csv", tmp_path / "model"
+        normal, model = tmp_path / "normal.csv", tmp_path / name
         run("fit", normal, "--out", model, "--detector", "AxonAD", *options)
-        run("score", model, normal, "--out", tmp_path / "scores.csv")
+        run("score", model, normal, "--out", tmp_path / f"{name}.csv")
 
-    check_walk(1, files_called(fit_and_score))
+    fit_and_score("first")  # what modules call while they are imported is not part of the way
+    check_walk(1, files_called(lambda: fit_and_score("second")))
 
 
 def test_walk_2_is_the_way_of_a_live_row(fitted):

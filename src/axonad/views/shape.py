@@ -52,8 +52,7 @@ class ShapeMemory(Detector):
         Window lengths. None takes the dominant period of the training series, one and a half of it,
         64 and 128, as far as training is longer than two windows and 20 rows.
     directions
-        Principal directions by which a window is described. 8, 16 and 32 were level on six of
-        TSB-AD's tuning series.
+        Principal directions by which a window is described.
     max_train
         Maximum number of training windows to keep per length, evenly spaced. With four lengths the
         default costs about 13 million multiplications and additions per scored row.
