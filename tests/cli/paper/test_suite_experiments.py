@@ -78,6 +78,7 @@ def test_mistakes_are_one_sentence(run, tmp_path):
         ("table2", "tsb-ad-m", "paper/table2"),
         ("ablation", "paper/ablation", "paper/ablation"),
         ("sensitivity", "paper/sensitivity", "paper/sensitivity"),
+        ("tuning", "paper/tuning", "paper/tuning"),
         ("runtime", "paper/runtime", "paper/runtime"),
         ("runtime", "paper/runtime/cpu", "paper/runtime/cpu"),
     ],
