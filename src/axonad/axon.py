@@ -55,8 +55,8 @@ class AxonAD(Detector):
     between its attention queries and those predicted from past rows alone. Both are standardised
     by median and IQR of the training windows (Özer et al., 2026, arXiv 2603.12916).
 
-    The defaults are the paper's hyper-parameters with causal scaling and the best checkpoint kept;
-    :meth:`paper` gives the authors' own protocol.
+    The defaults are the paper's hyper-parameters with causal scaling, the best checkpoint kept and
+    a shorter training; :meth:`paper` gives the authors' own protocol.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class AxonAD(Detector):
     lr: float = 5e-4
     weight_decay: float = 1e-5
     batch_size: int = 128
-    epochs: int = 50
-    epoch_windows: int | None = None
+    epochs: int = 25
+    epoch_windows: int | None = 2000
     patience: int = 3
     validation: float = 0.2
     restore_best: bool = True
@@ -115,7 +115,8 @@ class AxonAD(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "restore_best": False, "align": "center",
+        "scaling": "array", "restore_best": False, "align": "center", "epochs": 50,
+        "epoch_windows": None,
     }  # fmt: skip
 
     @classmethod
@@ -154,7 +155,7 @@ class AxonAD(Detector):
         inside = count_windows(train_rows, self.window)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = fit_channel_scale(found.channels[:inside], self._scaler)
-        return self._aligned(combine(self._standardise(found))) if self.is_causal else None
+        return self._aligned(self._standardise(found.terms)[0]) if self.is_causal else None
 
     def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
         """Return scaler, network, history; the detector stays. ``show`` overrides ``verbose``."""
@@ -203,8 +204,7 @@ class AxonAD(Detector):
         return self._aligned(self._score_ends(X)[0])
 
     def _score_ends(self, X: Matrix) -> Scored:
-        terms = self._standardise(self.window_terms(X))
-        return combine(terms), terms
+        return self._standardise(self.window_terms(X).terms)
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return an object that scores streams; all of them share one prepared network."""
@@ -214,11 +214,11 @@ class AxonAD(Detector):
             self._live_net = (self.net_, self.device), net
         if isinstance(before, CachedWindows) and before.net is net:
             return before
-        return CachedWindows(net, self._scaler, self.scales_)
+        return CachedWindows(net, self._scaler, what=self._term_table(), finish=self._standardise)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         found = self.window_terms(X, channels=blame)
-        terms = {name: self._aligned(v) for name, v in self._standardise(found).items()}
+        terms = {name: self._aligned(v) for name, v in self._standardise(found.terms)[1].items()}
         channels = withhold(self._channel_scale.apply(found.channels), X, self._scaler)
         return combine(terms), terms, self._aligned(channels) if blame else None
 
@@ -238,8 +238,9 @@ class AxonAD(Detector):
     def _term_table(self) -> Mapping[str, Term]:
         return TERMS
 
-    def _standardise(self, found: WindowTerms) -> dict[str, NDArray[np.float64]]:
-        return {name: self.scales_[name].apply(values) for name, values in found.terms.items()}
+    def _standardise(self, found: Mapping[str, NDArray[np.float64]]) -> Scored:
+        terms = {name: self.scales_[name].apply(values) for name, values in found.items()}
+        return combine(terms), terms
 
     def _aligned(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return spread(values, window=self.window, align=self.align)

@@ -32,6 +32,11 @@ def _baseline(path: str, summary: str, learns_from: str = "prefix") -> Entry:
 
 
 REGISTRY: tuple[Entry, ...] = (
+    Entry(
+        "MultiView",
+        "axonad.multiview.detector:MultiView",
+        "several views of a series, weighed by a self-test",
+    ),
     Entry("AxonAD", "axonad.axon:AxonAD", "errors of reconstruction and of predicted queries"),
     Entry(
         "AxonADVariant",
@@ -45,6 +50,7 @@ REGISTRY: tuple[Entry, ...] = (
         "axonad.views.relation:Relation",
         "error of each channel predicted from the others, now and before",
     ),
+    Entry("Network", "axonad.views.network:Network", "reconstruction error of the worst channel"),
     Entry("ShapeMemory", "axonad.views.shape:ShapeMemory", "distance to the nearest known shape"),
     # Networks.
     _baseline(

@@ -7,10 +7,12 @@ scored in the same call share forward passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from axonad.data.frames import Matrix
@@ -20,12 +22,14 @@ from axonad.fast.cpu.folding import centred
 from axonad.fast.cpu.forward import ForwardNet
 from axonad.live_windows import Scored
 from axonad.model.net import AxonNet, Output
-from axonad.score.standardise import RobustScale, combine
-from axonad.score.terms import TERMS
+from axonad.score.terms import Term
 from axonad.torch_runtime.threads import one_thread, share_out
 
 CPU_BATCH = 8  # windows per forward pass: their activations must fit into the cache
 GPU_BATCH = 256
+
+Finish = Callable[[dict[str, NDArray[np.float64]]], Scored]
+"""Makes scores and components of what was measured, by name: (windows,) or (values, windows)."""
 
 
 class LiveNet:
@@ -67,7 +71,7 @@ class LivePass:
     """A forward pass over B windows with preallocated memory and views.
 
     Write the cached values of the windows' rows into ``every`` (B, T, C) and ``last``
-    (B, steps, C'), then call :meth:`terms`.
+    (B, steps, C'), then call :meth:`measure`.
     """
 
     def __init__(self, net: LiveNet, every: Tensor, last: Tensor) -> None:
@@ -82,10 +86,10 @@ class LivePass:
         self._seen = net.forward.seen(heads, shared, last, self._inverse, self._target_inverse)
         self._buffers = Buffers(every)
 
-    def terms(self) -> Tensor:
-        """Return the terms of the score (terms, B)."""
+    def measure(self, what: Iterable[Term]) -> list[Tensor]:
+        """Return each of the given functions of the windows, (B,) or (values, B)."""
         output, config = self.forward(), self._net.config
-        return torch.stack([term(output, self._x, config) for term in TERMS.values()])
+        return [term(output, self._x, config) for term in what]
 
     def forward(self) -> Output:
         """Return the network's outputs, valid until the next call."""
@@ -101,15 +105,17 @@ class LivePass:
 
 
 class CachedWindows:
-    """The last rows of live streams, each in a slot, in ring buffers; scores their windows."""
+    """The last rows of live streams, each in a slot, in ring buffers; scores their windows.
 
-    def __init__(self, net: LiveNet, scaler: Scaler, scales: Mapping[str, RobustScale]) -> None:
+    ``what`` is measured of each window on the device, ``finish`` makes the score of it.
+    """
+
+    def __init__(
+        self, net: LiveNet, scaler: Scaler, *, what: Mapping[str, Term], finish: Finish
+    ) -> None:
         self.net = net
         self._scaler = scaler
-        median, spread = (
-            [getattr(scales[n], part) for n in TERMS] for part in ("median", "spread")
-        )
-        self._scale = RobustScale(np.reshape(median, (-1, 1)), np.reshape(spread, (-1, 1)))
+        self._what, self._finish = what, finish
         config = net.config
         every, last = net.rows(torch.zeros(1, config.channels, device=net.device))
         self._every = _Ring(config.window, every)
@@ -141,15 +147,15 @@ class CachedWindows:
             self._appended[slot] += 1
 
     def score(self, slots: Sequence[int]) -> Scored:
-        """Return the score and the standardised terms of each slot's window."""
+        """Return score and components of each slot's window."""
         batch = CPU_BATCH if self._on_cpu else GPU_BATCH
         parts = [slots[first : first + batch] for first in range(0, len(slots), batch)]
-        found: list[list[list[float]]] = [[]] * len(parts)
+        found: list[list[Any]] = [[]] * len(parts)
 
         def work(items: Iterator[int]) -> None:
             passes = self.net.borrow()
             for i in items:
-                found[i] = self._terms(parts[i], passes)
+                found[i] = self._measure(parts[i], passes)
             self.net.give_back(passes)
 
         if not self._on_cpu:
@@ -159,13 +165,12 @@ class CachedWindows:
                 work(iter([0]))
         else:
             share_out(range(len(parts)), work)
-        values = self._scale.apply(np.concatenate(found, axis=1))
-        terms = dict(zip(TERMS, values, strict=True))
-        return combine(terms), terms
+        measured = [np.concatenate(values, axis=-1) for values in zip(*found, strict=True)]
+        return self._finish(dict(zip(self._what, measured, strict=True)))
 
     @torch.inference_mode()
-    def _terms(self, slots: Sequence[int], passes: dict[int, LivePass]) -> list[list[float]]:
-        """Return the terms of the windows in some slots: a list per term, a value per slot."""
+    def _measure(self, slots: Sequence[int], passes: dict[int, LivePass]) -> list[Any]:
+        """Return what is measured of the windows in some slots, as lists."""
         size = len(slots)
         if size not in passes:
             if not self._on_cpu:
@@ -174,8 +179,7 @@ class CachedWindows:
         run, appended = passes[size], [self._appended[slot] for slot in slots]
         self._every.read(slots, appended, out=run.every)
         self._last.read(slots, appended, out=run.last)
-        found: list[list[float]] = run.terms().tolist()
-        return found
+        return [values.tolist() for values in run.measure(self._what.values())]
 
     def _scaled(self, rows: Matrix) -> Tensor:
         return torch.from_numpy(self._scaler.apply(rows)).to(self.net.device)

@@ -1,0 +1,81 @@
+"""Reconstruction errors of each channel, with weights for the steps of a window.
+
+The paper's error counts all steps of a window alike, so an error anywhere in a window raises the
+score at its centre: the score is smeared by half a window. With weights that are high in the middle
+the error belongs to the middle, with weights at the end to the last rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from axonad.data.windows import count_windows
+from axonad.model.config import NetConfig
+from axonad.model.net import AxonNet, Output, run_windows
+from axonad.progress import Progress
+from axonad.score.terms import query_mismatch
+
+LAST = 0.2  # share of a window that counts at its end
+
+
+def step_weights(window: int) -> NDArray[np.float32]:
+    """Return weights (2, T) that sum to 1: a Hann window, and the last fifth of the steps.
+
+    >>> step_weights(5).round(2).tolist()
+    [[0.04, 0.26, 0.4, 0.26, 0.04], [0.0, 0.0, 0.0, 0.0, 1.0]]
+    """
+    steps = np.arange(window)
+    center = np.sin(np.pi * (steps + 0.5) / window) ** 2
+    end = steps >= window - max(1, round(LAST * window))
+    weights = np.stack([center, end.astype(float)])
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def weighted_errors(output: Output, x: Tensor, weights: Tensor) -> Tensor:
+    """Return squared errors (B, K, F) of each channel, averaged over steps with weights (K, T)."""
+    return weights @ (output.reconstruction - x).square()
+
+
+def end_errors(output: Output, x: Tensor, config: NetConfig) -> Tensor:
+    """Return each channel's mean squared error over the last fifth of the steps (F, B)."""
+    last = max(1, round(LAST * config.window))
+    return (output.reconstruction[:, -last:] - x[:, -last:]).square().mean(1).T
+
+
+class Measured(NamedTuple):
+    """What is measured of every window of a series."""
+
+    errors: NDArray[np.float32]  # (2, windows, F), see `step_weights`
+    mismatch: NDArray[np.float64]  # of the queries (windows,)
+
+
+@torch.no_grad()
+def measure_windows(
+    net: AxonNet,
+    series: Tensor,
+    *,
+    batch_size: int,
+    progress: Progress,
+    run: Callable[..., None] = run_windows,
+) -> Measured:
+    """Return weighted errors and query mismatch of every window of a series (n, F)."""
+    net.eval()
+    weights = torch.from_numpy(step_weights(net.config.window)).to(series.device)
+    windows = count_windows(len(series), net.config.window)
+    errors = torch.empty(len(weights), windows, series.shape[1], device=series.device)
+    mismatch = torch.empty(windows, device=series.device)
+
+    def consume(first: int, output: Output, x: Tensor) -> None:
+        part = slice(first, first + len(x))
+        errors[:, part] = weighted_errors(output, x, weights).transpose(0, 1)
+        mismatch[part] = query_mismatch(output, x, net.config)
+        progress.advance(len(x))
+
+    run(net, series, batch_size=batch_size, consume=consume)
+    return Measured(errors.cpu().numpy(), mismatch.double().cpu().numpy())
