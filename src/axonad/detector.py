@@ -69,6 +69,9 @@ class Detector(Saving):
     leaderboard: ClassVar[Mapping[str, Any]] = {}
     """Parameters of TSB-AD's leaderboard of 2024, where they differ from parity."""
 
+    end_is_shift: ClassVar[bool] = True
+    """Whether scores at the end of windows are those at their centre, moved by half a window."""
+
     # -- the contract ------------------------------------------------------------------------
 
     def fit(self, X: Any, y: object = None) -> Self:

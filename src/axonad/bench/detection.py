@@ -46,6 +46,7 @@ class Detection:
     fingerprint: str
     version: str
     commit: str
+    end_is_shift: bool = True  # see axonad.detector
 
 
 def detect(job: Job, series: LoadedSeries, *, device: str | None = None) -> Detection:
@@ -103,6 +104,7 @@ def record(
         fingerprint=series.fingerprint,
         version=__version__,
         commit=machine.commit(),
+        end_is_shift=detector.end_is_shift,
     )
 
 

@@ -79,6 +79,7 @@ class MultiView(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
+    end_is_shift: ClassVar[bool] = False
 
     @property
     def history(self) -> int:

@@ -8,8 +8,8 @@ from other channels or from the whole window, are the ones to listen to.
 The self-test (:mod:`axonad.selftest`) tells the two apart: faults are planted into the last fifth
 of the training series, which the views that are tested have not learned from, and each view's skill
 is the probability that a fault scores above normal rows. **The rule**: the shape memory always
-counts 1. The predicting views count 1 too where their mean skill is at least 0.3 above that of the
-shape memory, and little where it is less than 0.2 above; in between, their weight grows in
+counts 1. The predicting views count 1 too where their mean skill is at least 0.35 above that of the
+shape memory, and little where it is less than 0.25 above; in between, their weight grows in
 proportion. ``LITTLE`` is what they then count: 0.15 for the network, 0 for the others.
 
 Why the shape memory is preferred: planted faults are those of sensors and machines, and regressions
@@ -24,7 +24,7 @@ from collections.abc import Mapping
 SHAPE = "shape"
 LITTLE = {"network": 0.15, "forecast": 0.0, "relation": 0.0}
 """Weights of the predicting views where the shape memory leads."""
-LEAD = (0.2, 0.3)  # of the predicting views over the shape memory: from little to full weight
+LEAD = (0.25, 0.35)  # of the predicting views over the shape memory: from little to full weight
 
 Skills = Mapping[str, Mapping[str, float]]
 """By view and kind of fault: the probability that a fault scores above normal rows."""
@@ -33,7 +33,7 @@ Skills = Mapping[str, Mapping[str, float]]
 def weigh(views: tuple[str, ...], skills: Skills | None) -> dict[str, float]:
     """Return the weight of each view; ``skills`` is None where no self-test was possible.
 
-    >>> weigh(("shape", "forecast"), {"shape": {"noisy": 0.6}, "forecast": {"noisy": 0.85}})
+    >>> weigh(("shape", "forecast"), {"shape": {"noisy": 0.6}, "forecast": {"noisy": 0.9}})
     {'shape': 1.0, 'forecast': 0.5}
     """
     predicting = [name for name in views if name != SHAPE]

@@ -27,7 +27,7 @@ LAST = 0.2  # share of a window that counts at its end
 def step_weights(window: int) -> NDArray[np.float32]:
     """Return weights (2, T) that sum to 1: a Hann window, and the last fifth of the steps.
 
-    >>> step_weights(5).round(2).tolist()
+    >>> step_weights(5).astype(float).round(2).tolist()
     [[0.04, 0.26, 0.4, 0.26, 0.04], [0.0, 0.0, 0.0, 0.0, 1.0]]
     """
     steps = np.arange(window)

@@ -54,6 +54,7 @@ class LinearView(Detector):
     align: str = "center"
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    end_is_shift: ClassVar[bool] = False
     fewest_lags: ClassVar[int] = 0
 
     @property
