@@ -1,13 +1,15 @@
 """Shape scores of live streams, one row at a time.
 
 Reference: ``ShapeMemory.score_ends`` on the last rows of a stream. A new row makes one new window
-of each length. Its point is computed from the scaled rows of the stream, which are kept: a product
-with the fixed directions. Nothing is updated from row to row, so no error builds up over time.
+of each length. Its points are computed from the scaled rows of the stream, which are kept, in one
+product with all directions of that length. Nothing is updated from row to row, so no error builds
+up over time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from axonad.data.frames import Matrix
 from axonad.data.scaling import Scaler
 from axonad.live_windows import Scored
 from axonad.views.shape_part import ShapePart
-from axonad.views.shape_space import Values
+from axonad.views.shape_search import Values
 from axonad.views.slots import SlotRows
 
 BATCH_VALUES = 400_000  # values of windows that exist at a time
@@ -29,6 +31,7 @@ class ShapeWindows:
         self._scaler = scaler
         self._longest = max(part.length for part in parts)
         self._rows = SlotRows(self._longest, len(scaler.unit))
+        self._lengths = [_Length(list(same)) for _, same in groupby(parts, lambda p: p.length)]
 
     def load(self, slot: int, rows: Matrix) -> None:
         """Start a slot with the rows of its longest window."""
@@ -45,16 +48,30 @@ class ShapeWindows:
         return np.concatenate(found), {}
 
     def _scores(self, slots: Sequence[int]) -> Values:
-        total, length = np.zeros(len(slots)), 0
-        for part in self.parts:  # those of one length follow one another
-            if part.length != length:
-                length = part.length
-                windows = self._rows.last(slots, length)
-                windows = windows - windows.mean(axis=1, keepdims=True)
-                energy = np.einsum("nlc,nlc->nl", windows, windows)
-                flat = windows.reshape(len(slots), -1)
-            coordinates = flat @ part.space.row_filters
-            points = part.space.complete(coordinates, energy)
-            distances = np.array([part.lookup.distance(point) for point in points])
-            total += part.score(distances)
-        return total / len(self.parts)
+        scores = [
+            score
+            for each in self._lengths
+            for score in each.scores(self._rows.last(slots, each.length))
+        ]
+        return np.asarray(np.mean(scores, axis=0))
+
+
+class _Length:
+    """The parts of one window length, with their directions side by side."""
+
+    def __init__(self, parts: Sequence[ShapePart]) -> None:
+        self.length = parts[0].length
+        self._parts = parts
+        self._filters = np.concatenate([part.space.row_filters for part in parts], axis=1)
+        self._ends = np.cumsum([len(part.space.directions) for part in parts])[:-1]
+
+    def scores(self, rows: Values) -> list[Values]:
+        """Return the score of windows (window, step, channel) in each part."""
+        windows = rows - rows.mean(axis=1, keepdims=True)
+        energy = np.einsum("nlc,nlc->nl", windows, windows)
+        coordinates = windows.reshape(len(windows), -1) @ self._filters
+        found = []
+        for part, own in zip(self._parts, np.split(coordinates, self._ends, axis=1), strict=True):
+            points = part.space.complete(own, energy)
+            found.append(part.score(np.array([part.lookup.distance(point) for point in points])))
+        return found

@@ -1,25 +1,35 @@
-"""The nearest of many reference points, for one point at a time: exact at half the cost.
+"""The nearest of many reference points, for one point at a time: exact, without reading them all.
 
-One point after another must read all references, which takes longer than computing with them, so
-they are read in single precision. What that leaves open is decided in double precision:
+One point after another would have to read all references, which takes longer than computing with
+them. Training windows that follow one another are alike, so each run of four references b is first
+represented by its centre c and its radius r, the largest distance of one of them from c. Let a be
+the point, k a reference at a distance d, and b the nearest one, in a run with |b - c| <= r. Then
+|a - c| <= d + r by the triangle inequality, and runs whose centre is farther away need not be read.
+k is the nearest member of the run with the nearest centre.
 
-|a - b|² is smallest where v(b) = a·b - |b|² / 2 is largest. Let k be the reference with the largest
-v in single precision, d its exact distance and s = |a| + d. Neither k nor the nearest reference is
-longer than s, so rounding changes the v of both by at most E = 1.5 (D + 4) u s², where D is the
-number of coordinates and u = 2^-24: D + 1 products of values rounded twice are summed, and
-|a||b| + |b|² / 2 is at most 1.5 s². The nearest reference is therefore among those whose v in
-single precision is at most 2 E below that of k. Usually these are one or two.
+Centres are compared in single precision: |a - c|² = |a|² - 2 v(c) with v(c) = a·c - |c|² / 2.
+Neither a nor c is longer than s = |a| + d + r, so rounding changes v by at most 1.5 (D + 4) u s²,
+where D is the number of coordinates and u = 2^-24: D + 1 products of values rounded twice are
+summed, and |a||c| + |c|² / 2 is at most 1.5 s². The limit that v is compared with is a sum of three
+terms below s² and is rounded by less than 9 u s². A run is left out only if it is too far by more
+than E = 1.5 (D + 10) u s². Distances themselves are computed in double precision.
+
+If too many runs remain, each reference is a run of its own, with r = 0. That leaves more than a few
+only where many references are equal.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.views.shape_search import Values, half_squares, nearest
 
-ROUNDING = 1.5 * 2.0**-24  # of v in single precision, per coordinate and s²
-MANY = 8  # candidates are compared one by one up to this share (an eighth) of the references
+RUN = 4  # references that are first compared by their centre
+MANY = 0.25  # largest share of runs whose references are read
+ROUNDING = 1.5 * 2.0**-24  # E of this module, per s² and coordinate
 
 
 class Lookup:
@@ -27,27 +37,57 @@ class Lookup:
 
     def __init__(self, points: Values) -> None:
         self._points = points
-        self._halves = half_squares(points)
-        table = np.empty((points.shape[1] + 1, len(points)), dtype=np.float32)
-        table[:-1], table[-1] = points.T, self._halves
-        self._table: NDArray[np.float32] = table
+        self._runs = _Runs(points, RUN)
+
+    @cached_property
+    def _single(self) -> _Runs:
+        return _Runs(self._points, 1)
 
     def distance(self, point: Values) -> float:
         """Return the distance of a point (coordinates,) to the nearest reference."""
-        query = np.append(point, -1.0).astype(np.float32)
-        values = query @ self._table
-        first = int(values.argmax())
-        found = self._exact(point, np.array([first]))
-        reach = float(np.sqrt(point @ point)) + found
-        error = ROUNDING * (len(point) + 4) * reach * reach
-        near = np.flatnonzero(values >= values[first] - 2 * error)
-        if len(near) == 1:
-            return found
-        if MANY * len(near) > len(self._points):  # such as equal windows
-            return float(nearest(point[None], self._points, self._halves)[0][0])
-        return self._exact(point, near)
+        found = self._runs.distance(point)
+        if found is None:
+            found = self._single.distance(point)
+        if found is None:
+            found = float(nearest(point[None], self._points, half_squares(self._points))[0][0])
+        return found
 
-    def _exact(self, point: Values, indices: NDArray[np.int64]) -> float:
-        """Return the smallest distance to some references."""
-        apart = self._points[indices] - point
+
+class _Runs:
+    """Reference points in runs of ``size`` that follow one another."""
+
+    def __init__(self, points: Values, size: int) -> None:
+        self._points, self._size = points, size
+        count = -(-len(points) // size)
+        members = points[self._members(np.arange(count))].reshape(count, size, -1)
+        centres = members.mean(axis=1).astype(np.float32)
+        radius = np.linalg.norm(members - centres[:, None], axis=2).max(axis=1)
+        self._radius = np.nextafter(radius.astype(np.float32), np.float32(np.inf))
+        table = np.empty((points.shape[1] + 1, count), dtype=np.float32)
+        table[:-1], table[-1] = centres.T, half_squares(centres.astype(np.float64))
+        self._table: NDArray[np.float32] = table
+
+    def distance(self, point: Values) -> float | None:
+        """Return the distance of a point to the nearest reference; None if too many are left."""
+        values = np.append(point, -1.0).astype(np.float32) @ self._table
+        first = self._nearest_of(point, values.argmax()[None])
+        length = float(np.sqrt(point @ point))
+        # |a - c| <= d + r, solved for v: v >= (|a|² - (d + r)²) / 2, and E less
+        share = ROUNDING * (len(point) + 10)
+        level = (length * length - first * first) / 2 - share * (length + first) ** 2
+        slope = first + 2 * share * (length + first)
+        limit = level - self._radius * (slope + (0.5 + share) * self._radius)
+        near = np.flatnonzero(values >= limit)
+        if len(near) == 1:
+            return first
+        return self._nearest_of(point, near) if len(near) <= MANY * len(values) + 1 else None
+
+    def _nearest_of(self, point: Values, runs: NDArray[np.int64]) -> float:
+        """Return the smallest distance of a point to a reference in some runs."""
+        apart = self._points[self._members(runs)] - point
         return float(np.sqrt(np.einsum("nd,nd->n", apart, apart).min()))
+
+    def _members(self, runs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the indices of the references in some runs; the last one may be repeated."""
+        found = (self._size * runs[:, None] + np.arange(self._size)).ravel()
+        return np.minimum(found, len(self._points) - 1)

@@ -83,7 +83,7 @@ class ShapeSpace:
         channels = self.directions.shape[1] // len(self.weights)
         return np.ascontiguousarray((self.directions * np.tile(self.weights, channels)).T)
 
-    @cached_property
+    @property
     def row_filters(self) -> Values:
         """The same for a window whose rows, not channels, follow one another."""
         count, length = len(self.directions), len(self.weights)
