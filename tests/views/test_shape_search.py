@@ -94,3 +94,10 @@ def test_a_lookup_among_equal_references(equal):
     expected = np.linalg.norm(references - point, axis=1).min()
     assert Lookup(references).distance(point) == pytest.approx(expected, rel=1e-12)
     assert Lookup(references).distance(references[0]) == 0
+
+
+def test_a_lookup_beyond_single_precision_is_that_of_many_points():
+    references = np.array([[1e30, 0.0], [-3e38, 1e38], [2e38, 0.0]])
+    point = np.array([1.5e38, 1.0])
+    expected = nearest(point[None], references, half_squares(references))[0][0]
+    assert Lookup(references).distance(point) == expected

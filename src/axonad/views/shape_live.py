@@ -9,7 +9,7 @@ up over time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class _Length:
         self.length = parts[0].length
         self._parts = parts
         self._filters = np.concatenate([part.space.row_filters for part in parts], axis=1)
-        self._ends = np.cumsum([len(part.space.directions) for part in parts])[:-1]
+        ends = np.cumsum([0, *(len(part.space.directions) for part in parts)]).tolist()
+        self._columns = [slice(*pair) for pair in pairwise(ends)]
 
     def scores(self, rows: Values) -> list[Values]:
         """Return the score of windows (window, step, channel) in each part."""
@@ -71,7 +72,7 @@ class _Length:
         energy = np.einsum("nlc,nlc->nl", windows, windows)
         coordinates = windows.reshape(len(windows), -1) @ self._filters
         found = []
-        for part, own in zip(self._parts, np.split(coordinates, self._ends, axis=1), strict=True):
-            points = part.space.complete(own, energy)
+        for part, columns in zip(self._parts, self._columns, strict=True):
+            points = part.space.complete(coordinates[:, columns], energy)
             found.append(part.score(np.array([part.lookup.distance(point) for point in points])))
         return found

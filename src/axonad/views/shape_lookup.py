@@ -20,6 +20,7 @@ only where many references are equal.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +30,7 @@ from axonad.views.shape_search import Values, half_squares, nearest
 
 RUN = 4  # references that are first compared by their centre
 MANY = 0.25  # largest share of runs whose references are read
+LARGEST = 1e15  # largest coordinate whose square single precision holds with room to spare
 ROUNDING = 1.5 * 2.0**-24  # E of this module, per s² and coordinate
 
 
@@ -37,7 +39,11 @@ class Lookup:
 
     def __init__(self, points: Values) -> None:
         self._points = points
-        self._runs = _Runs(points, RUN)
+        self._largest = float(np.abs(points).max())
+
+    @cached_property
+    def _runs(self) -> _Runs:
+        return _Runs(self._points, RUN)
 
     @cached_property
     def _single(self) -> _Runs:
@@ -45,9 +51,11 @@ class Lookup:
 
     def distance(self, point: Values) -> float:
         """Return the distance of a point (coordinates,) to the nearest reference."""
-        found = self._runs.distance(point)
-        if found is None:
-            found = self._single.distance(point)
+        found = None
+        if max(float(np.abs(point).max()), self._largest) <= LARGEST:
+            found = self._runs.distance(point)
+            if found is None:
+                found = self._single.distance(point)
         if found is None:
             found = float(nearest(point[None], self._points, half_squares(self._points))[0][0])
         return found
@@ -60,34 +68,38 @@ class _Runs:
         self._points, self._size = points, size
         count = -(-len(points) // size)
         members = points[self._members(np.arange(count))].reshape(count, size, -1)
-        centres = members.mean(axis=1).astype(np.float32)
+        centres = members.mean(axis=1).astype(np.float32).astype(np.float64)
         radius = np.linalg.norm(members - centres[:, None], axis=2).max(axis=1)
         self._radius = np.nextafter(radius.astype(np.float32), np.float32(np.inf))
-        table = np.empty((points.shape[1] + 1, count), dtype=np.float32)
-        table[:-1], table[-1] = centres.T, half_squares(centres.astype(np.float64))
-        self._table: NDArray[np.float32] = table
+        self._table = np.empty((points.shape[1] + 1, count), dtype=np.float32)
+        self._table[:-1], self._table[-1] = centres.T, half_squares(centres)
 
     def distance(self, point: Values) -> float | None:
         """Return the distance of a point to the nearest reference; None if too many are left."""
-        values = np.append(point, -1.0).astype(np.float32) @ self._table
-        first = self._nearest_of(point, values.argmax()[None])
-        length = float(np.sqrt(point @ point))
+        length = math.sqrt(point @ point)
+        query = np.empty(len(self._table), dtype=np.float32)
+        query[:-1], query[-1] = point, -1.0
+        values = query @ self._table
+        first = self._nearest_of(point, np.array([values.argmax()]))
         # |a - c| <= d + r, solved for v: v >= (|a|² - (d + r)²) / 2, and E less
         share = ROUNDING * (len(point) + 10)
         level = (length * length - first * first) / 2 - share * (length + first) ** 2
         slope = first + 2 * share * (length + first)
-        limit = level - self._radius * (slope + (0.5 + share) * self._radius)
-        near = np.flatnonzero(values >= limit)
+        limit = self._radius * -(0.5 + share)
+        limit -= slope
+        limit *= self._radius
+        limit += level
+        near = (values >= limit).nonzero()[0]
         if len(near) == 1:
             return first
-        return self._nearest_of(point, near) if len(near) <= MANY * len(values) + 1 else None
+        return self._nearest_of(point, near) if len(near) <= MANY * len(values) else None
 
     def _nearest_of(self, point: Values, runs: NDArray[np.int64]) -> float:
         """Return the smallest distance of a point to a reference in some runs."""
         apart = self._points[self._members(runs)] - point
-        return float(np.sqrt(np.einsum("nd,nd->n", apart, apart).min()))
+        return math.sqrt(np.einsum("nd,nd->n", apart, apart).min())
 
     def _members(self, runs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the indices of the references in some runs; the last one may be repeated."""
         found = (self._size * runs[:, None] + np.arange(self._size)).ravel()
-        return np.minimum(found, len(self._points) - 1)
+        return np.asarray(np.minimum(found, len(self._points) - 1))
