@@ -9,7 +9,8 @@ principal coordinates and the length of the rest; see :mod:`axonad.views.shape_s
 **Units.** Training is cut into five stretches, and each window of one is compared with windows of
 the others that lie at least a window away. These held-out distances give each part (a length and a
 weighting) its unit: (distance - median) / (99 % quantile - median), as log(1 + positive part). The
-score is the mean over the parts, and the threshold comes from held-out scores too.
+score is the mean over the parts, and the threshold comes from held-out scores too. Of a series with
+more than 100,000 windows so many, evenly spaced, are compared (:mod:`axonad.views.shape_part`).
 
 **Which step gets a score.** With ``align="end"`` and on a stream, all windows end at the step they
 score; the first score needs the longest of them. With ``align="center"`` each length is placed at
@@ -58,7 +59,7 @@ class ShapeMemory(Detector):
         Principal directions by which a window is described.
     max_train
         Maximum number of training windows to keep per length, evenly spaced. With four lengths the
-        default costs about 13 million multiplications and additions per scored row.
+        default costs up to 14 million multiplications and additions per scored row at 19 channels.
     align
         ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
     device
