@@ -48,18 +48,19 @@ def far_from(numbers, start, stop, gap):
     return far or [i for i in numbers if i < start or i >= stop] or list(numbers)
 
 
-def part_scores(train, test, length, weights, *, directions, max_train):
+def part_scores(train, test, length, weights, *, directions, max_train, compared):
     """Scores of the training and the test windows of one length and one weighting."""
     known = shape_vectors(train, length, weights)
     count = len(known)
     kept, sampled = spaced(count, max_train), spaced(count, 256)
     edges = np.linspace(0, count, 6).astype(int).tolist()
-    held_out = []
+    held_out, numbers = [], spaced(count, compared)
     for start, stop in pairwise(edges):
         others = [known[i] for i in far_from(kept, start, stop, length)]
         learned = [known[i] for i in far_from(sampled, start, stop, length)]
         found = leading_directions(learned, directions)
-        held_out += smallest_distances(known[start:stop], others, found)
+        own = [known[i] for i in numbers if start <= i < stop]
+        held_out += smallest_distances(own, others, found)
     found = leading_directions([known[i] for i in sampled], directions)
     memory = [known[i] for i in kept]
     new = smallest_distances(shape_vectors(test, length, weights), memory, found)
@@ -70,7 +71,8 @@ def part_scores(train, test, length, weights, *, directions, max_train):
     def score(distance):
         return np.log(1 + max((distance - median) / unit, 0))
 
-    return [score(d) for d in held_out], [score(d) for d in new]
+    between = np.interp(range(count), numbers, held_out)
+    return [score(d) for d in between], [score(d) for d in new]
 
 
 def place(scores, length, rows, align):
@@ -79,7 +81,7 @@ def place(scores, length, rows, align):
     return [scores[min(max(row - before, 0), len(scores) - 1)] for row in range(rows)]
 
 
-def shape_memory(X, Y, *, lengths, directions, max_train, align):
+def shape_memory(X, Y, *, lengths, directions, max_train, align, compared=10**9):
     """Held-out scores of the training rows ``X`` and scores of ``Y``."""
     scaler = fit_scaler(X, "soft")
     train, test = scaler.apply(X), scaler.apply(Y)
@@ -89,8 +91,9 @@ def shape_memory(X, Y, *, lengths, directions, max_train, align):
         hann = 0.5 - 0.5 * np.cos(2 * np.pi * steps)
         for weights in (np.ones(length), np.sqrt(hann)):
             old, new = part_scores(
-                train, test, length, weights, directions=directions, max_train=max_train
-            )
+                train, test, length, weights, directions=directions, max_train=max_train,
+                compared=compared,
+            )  # fmt: skip
             for_train.append(place(old, length, len(X), align))
             for_test.append(place(new, length, len(Y), align))
     return np.mean(for_train, axis=0), np.mean(for_test, axis=0)

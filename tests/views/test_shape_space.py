@@ -1,4 +1,4 @@
-"""Windows as points: distances, and the search for the nearest."""
+"""Windows as points: distances of points and of windows, and points block by block."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from axonad.views import shape_space
-from axonad.views.shape_space import (
-    ShapeSpace,
-    centred_windows,
-    describe,
-    half_squares,
-    hann_root,
-    nearest,
-)
+from axonad.views.shape_space import ShapeSpace, centred_windows, describe, hann_root
 from tests.conftest import waves
 
 
@@ -28,19 +21,6 @@ def test_distances_of_points_are_those_of_windows_or_less():
             found = np.linalg.norm(points[:, None] - points[None], axis=2)
             assert (found <= exact + 1e-6).all()
             assert (most == 3) != np.allclose(found, exact, atol=1e-6)
-
-
-def test_the_nearest_point_is_found_across_blocks(monkeypatch):
-    monkeypatch.setattr(shape_space, "QUERIES", 7)
-    monkeypatch.setattr(shape_space, "CELLS", 80)  # 11 references
-    rng = np.random.default_rng(0)
-    points, references = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
-    references[40] = points[4]
-    distances, index = nearest(points, references, half_squares(references))
-    exact = np.linalg.norm(points[:, None] - references[None], axis=2)
-    np.testing.assert_array_equal(index, exact.argmin(axis=1))
-    np.testing.assert_allclose(distances, exact.min(axis=1), atol=1e-12)
-    assert distances[4] == 0
 
 
 @pytest.mark.parametrize("values", [10, 400_000])

@@ -15,12 +15,14 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
+from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, take
 from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 from axonad.views.held_out import Fold, fit_held_out, require_rows
 from axonad.views.lagged_rows import apply_lagged, blocks
+from axonad.views.linear_live import LinearWindows
 from axonad.views.moving_mean import moving_mean
 
 Array = NDArray[np.float64]
@@ -98,6 +100,12 @@ class LinearView(Detector):
 
     def _score_ends(self, X: Matrix) -> tuple[Array, dict[str, Array]]:
         return self._largest(X), {}
+
+    def live_windows(self, before: LiveWindows | None = None) -> LiveWindows:
+        """Return an object that scores streams row by row."""
+        if isinstance(before, LinearWindows) and before.map is self._map:
+            return before
+        return LinearWindows(self._scaled, self._map, self._spread, smooth=self.smooth)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
         if not blame:

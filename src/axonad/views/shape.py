@@ -9,7 +9,8 @@ principal coordinates and the length of the rest; see :mod:`axonad.views.shape_s
 **Units.** Training is cut into five stretches, and each window of one is compared with windows of
 the others that lie at least a window away. These held-out distances give each part (a length and a
 weighting) its unit: (distance - median) / (99 % quantile - median), as log(1 + positive part). The
-score is the mean over the parts, and the threshold comes from held-out scores too.
+score is the mean over the parts, and the threshold comes from held-out scores too. Of a series with
+more than 100,000 windows so many, evenly spaced, are compared (:mod:`axonad.views.shape_part`).
 
 **Which step gets a score.** With ``align="end"`` and on a stream, all windows end at the step they
 score; the first score needs the longest of them. With ``align="center"`` each length is placed at
@@ -27,15 +28,18 @@ import numpy as np
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
-from axonad.data.windows import ALIGNMENTS, count_windows, spread
+from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
+from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, check_counts, take
 from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
+from axonad.views.shape_live import ShapeWindows
 from axonad.views.shape_part import TINY, ShapePart, learn_parts
-from axonad.views.shape_space import ShapeSpace, Values, blocks_of, describe, hann_root
+from axonad.views.shape_search import Values
+from axonad.views.shape_space import ShapeSpace, blocks_of, describe, hann_root
 
 LARGE = 1e20  # larger distances are damage
 LONGEST = 1.001  # of a direction, which has length 1
@@ -55,17 +59,21 @@ class ShapeMemory(Detector):
         Principal directions by which a window is described.
     max_train
         Maximum number of training windows to keep per length, evenly spaced. With four lengths the
-        default costs about 13 million multiplications and additions per scored row.
+        default costs up to 14 million multiplications and additions per scored row at 19 channels.
     align
         ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
+    device
+        Where the nearest windows are searched: ``"cpu"``, which needs no torch, ``"cuda"``, or
+        ``"auto"`` for a GPU if there is one. Live rows are always scored on the CPU.
     """
 
     lengths: tuple[int, ...] | None = None
     directions: int = 16
     max_train: int = 46_000
     align: str = "center"
+    device: str = "cpu"
 
-    changeable = frozenset({"align"})
+    changeable = frozenset({"align", "device"})
 
     @property
     def history(self) -> int:
@@ -95,8 +103,9 @@ class ShapeMemory(Detector):
         for length in self.lengths_:
             weightings = (np.ones(length), hann_root(length))
             for part, distances in learn_parts(
-                Z, weightings, directions=self.directions, most=self.max_train
-            ):
+                Z, weightings, directions=self.directions, most=self.max_train,
+                device=self.device,
+            ):  # fmt: skip
                 self._parts.append(part)
                 scores.append(part.score(distances))
         return self._combined(scores)
@@ -108,6 +117,12 @@ class ShapeMemory(Detector):
 
     def _score_ends(self, X: Matrix) -> tuple[Values, dict[str, Values]]:
         return np.mean(self._part_scores(X, ends=True), axis=0), {}
+
+    def live_windows(self, before: LiveWindows | None = None) -> LiveWindows:
+        """Return an object that scores streams row by row."""
+        if isinstance(before, ShapeWindows) and before.parts is self._parts:
+            return before
+        return ShapeWindows(self._scaler, self._parts)
 
     def _part_scores(self, X: Matrix, *, ends: bool = False) -> list[Values]:
         """Return the score of each window of each part.
@@ -121,7 +136,7 @@ class ShapeMemory(Detector):
             parts = self._parts[WEIGHTINGS * i : WEIGHTINGS * (i + 1)]
             found = describe(rows, length, [part.space for part in parts])
             scores += [
-                part.score(part.search(points)[0])
+                part.score(part.search(points, device=self.device)[0])
                 for part, points in zip(parts, found, strict=True)
             ]
         return scores
@@ -144,17 +159,17 @@ class ShapeMemory(Detector):
         if not blame:
             return super()._explain(X, blame=False)
         Z = self._scaler.apply(X)
-        scores = [np.empty(count_windows(len(X), part.length)) for part in self._parts]
+        scores: list[Values] = []
         total, moved = np.zeros(X.shape), np.zeros(X.shape, dtype=bool)
-        for i, part in enumerate(self._parts):
-            shares = np.empty((len(scores[i]), X.shape[1]))
-            for first, windows in blocks_of(Z, part.length):
-                rows = slice(first, first + len(windows))
-                distances, index = part.search(part.space.points(windows))
-                scores[i][rows] = part.score(distances)
-                channels = part.space.channel_distances(windows, part.memory[index])
+        for part in self._parts:
+            points = describe(Z, part.length, [part.space])[0]
+            distances, index = part.search(points, device=self.device)
+            scores.append(part.score(distances))
+            shares = np.empty((len(index), X.shape[1]))
+            for rows, windows in blocks_of(Z, part.length):
+                channels = part.space.channel_distances(windows, part.memory[index[rows]])
                 shares[rows] = channels / np.maximum(channels.sum(axis=1, keepdims=True), TINY)
-            mine = withhold(shares * scores[i][:, None], X, self._scaler)
+            mine = withhold(shares * scores[-1][:, None], X, self._scaler)
             mine = spread(mine, window=part.length, align=self.align)
             total += np.where(np.isfinite(mine), mine, 0) / len(self._parts)
             moved |= np.isfinite(mine)

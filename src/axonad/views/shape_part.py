@@ -3,6 +3,10 @@
 The training series is cut into five stretches. The windows of one are compared with those of the
 others that lie at least a window away, along directions that were learned from the others too, so
 that these held-out distances are what distances of new, normal data will be.
+
+In a long series only ``COMPARED`` windows, evenly spaced, are compared; the units come from these.
+A window between two of them gets the distance interpolated between theirs: windows that begin a few
+rows apart are nearly the same.
 """
 
 from __future__ import annotations
@@ -16,17 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.windows import count_windows
-from axonad.views.shape_space import (
-    Indices,
-    ShapeSpace,
-    Values,
-    centred_windows,
-    describe,
-    half_squares,
-    nearest,
-    spaced,
-)
+from axonad.views.shape_lookup import Lookup
+from axonad.views.shape_search import Indices, Values, half_squares, nearest
+from axonad.views.shape_space import ShapeSpace, centred_windows, describe, spaced
 
+COMPARED = 100_000  # most windows of a series whose held-out distance is computed
 FOLDS = 5  # stretches of the training series, each compared with the others
 SAMPLE = 256  # training windows from which directions are learned
 HIGH = 0.99  # quantile of held-out distances that is one unit above their median
@@ -54,9 +52,14 @@ class ShapePart:
         """Half the squared length of each remembered point."""
         return half_squares(self.memory)
 
-    def search(self, points: Values) -> tuple[Values, Indices]:
+    @cached_property
+    def lookup(self) -> Lookup:
+        """What finds the nearest remembered point of one point."""
+        return Lookup(self.memory)
+
+    def search(self, points: Values, *, device: str = "cpu") -> tuple[Values, Indices]:
         """Return the distance of each point to the nearest remembered one, and its index."""
-        return nearest(points, self.memory, self.half_squares)
+        return nearest(points, self.memory, self.half_squares, device=device)
 
     def score(self, distances: Values) -> Values:
         """Return distances in units of held-out training distances, compressed."""
@@ -64,34 +67,41 @@ class ShapePart:
 
 
 def learn_parts(
-    Z: NDArray[np.floating], weightings: Sequence[Values], *, directions: int, most: int
+    Z: NDArray[np.floating],
+    weightings: Sequence[Values],
+    *,
+    directions: int,
+    most: int,
+    device: str = "cpu",
 ) -> Iterator[tuple[ShapePart, Values]]:
     """Yield for each weighting what is remembered, and the held-out distance of each window."""
     length = len(weightings[0])
     count = count_windows(len(Z), length)
-    kept, sampled = spaced(count, most), spaced(count, SAMPLE)
+    kept, sampled, compared = (spaced(count, number) for number in (most, SAMPLE, COMPARED))
     sample = centred_windows(Z, length, sampled)
     folds = list(pairwise(np.linspace(0, count, FOLDS + 1).astype(int)))
+    owns = [compared[(compared >= start) & (compared < stop)] for start, stop in folds]
     others = [kept[_apart(kept, *fold, gap=length)] for fold in folds]
-    wanted = [np.union1d(np.arange(*fold), far) for fold, far in zip(folds, others, strict=True)]
+    wanted = [np.union1d(own, far) for own, far in zip(owns, others, strict=True)]
     samples = [sample, *(sample[_apart(sampled, *fold, gap=length)] for fold in folds)]
     spaces = [
         ShapeSpace.learn(some, weights, directions) for weights in weightings for some in samples
     ]
     found = describe(Z, length, spaces, [kept, *wanted] * len(weightings))
     for i in range(0, len(spaces), FOLDS + 1):
-        memory, distances = single(found[i]), np.empty(count)
-        for j, (start, stop) in enumerate(folds):
-            own, far = (
-                np.searchsorted(wanted[j], part) for part in (np.arange(start, stop), others[j])
-            )
+        memory, parts = single(found[i]), []
+        for j in range(FOLDS):
+            own, far = (np.searchsorted(wanted[j], part) for part in (owns[j], others[j]))
             points = found[i + 1 + j]
             memory_apart = single(points[far])
-            found_apart = nearest(points[own], memory_apart, half_squares(memory_apart))
-            distances[start:stop] = found_apart[0]
+            halves = half_squares(memory_apart)
+            parts.append(nearest(points[own], memory_apart, halves, device=device)[0])
+        distances = np.concatenate(parts)
         median, high = np.quantile(distances, [0.5, HIGH])
         size = np.sqrt(np.square(memory).sum(axis=1).mean())
         unit = max(high - median, FLOOR * size) + TINY
+        if len(compared) < count:
+            distances = np.interp(np.arange(count), compared, distances)
         yield ShapePart(spaces[i], memory, float(median), float(unit)), distances
 
 

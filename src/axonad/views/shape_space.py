@@ -19,14 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from axonad.data.windows import count_windows
-
-Values = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from axonad.views.shape_search import Indices, Values
 
 BLOCK_VALUES = 400_000  # values of windows that exist at a time
 NOTHING = 1e-9  # directions with a smaller share of the first one's variance are left out
-QUERIES = 512  # points whose nearest reference is searched at a time
-CELLS = 524_288  # distances between these and references; they fit into a cache
 
 
 def hann_root(length: int) -> Values:
@@ -45,12 +41,16 @@ def centred_windows(Z: NDArray[np.floating], length: int, starts: Indices) -> Va
     return windows
 
 
-def blocks_of(Z: NDArray[np.floating], length: int) -> Iterator[tuple[int, Values]]:
-    """Yield all centred windows, block by block, each block with the number of its first one."""
-    count = count_windows(len(Z), length)
+def blocks_of(
+    Z: NDArray[np.floating], length: int, numbers: Indices | None = None
+) -> Iterator[tuple[Indices, Values]]:
+    """Yield centred windows, block by block, with their numbers: those given, None for all."""
+    if numbers is None:
+        numbers = np.arange(count_windows(len(Z), length))
     size = max(1, BLOCK_VALUES // (length * Z.shape[1]))
-    for first in range(0, count, size):
-        yield first, centred_windows(Z, length, np.arange(first, min(first + size, count)))
+    for first in range(0, len(numbers), size):
+        some = numbers[first : first + size]
+        yield some, centred_windows(Z, length, some)
 
 
 def step_energy(windows: Values) -> Values:
@@ -83,6 +83,13 @@ class ShapeSpace:
         channels = self.directions.shape[1] // len(self.weights)
         return np.ascontiguousarray((self.directions * np.tile(self.weights, channels)).T)
 
+    @property
+    def row_filters(self) -> Values:
+        """The same for a window whose rows, not channels, follow one another."""
+        count, length = len(self.directions), len(self.weights)
+        by_row = self.filters.T.reshape(count, -1, length).transpose(0, 2, 1)
+        return np.ascontiguousarray(by_row.reshape(count, -1).T)
+
     def points(self, windows: Values, energy: Values | None = None) -> Values:
         """Return centred windows as points: coordinates along the directions, and the rest.
 
@@ -90,8 +97,12 @@ class ShapeSpace:
         """
         if energy is None:
             energy = step_energy(windows)
-        points = np.empty((len(windows), len(self.directions) + 1))
-        points[:, :-1] = windows.reshape(len(windows), -1) @ self.filters
+        return self.complete(windows.reshape(len(windows), -1) @ self.filters, energy)
+
+    def complete(self, coordinates: Values, energy: Values) -> Values:
+        """Return points: coordinates along the directions, and the length of what is left over."""
+        points = np.empty((len(coordinates), len(self.directions) + 1))
+        points[:, :-1] = coordinates
         rest = energy @ self.weights**2 - np.square(points[:, :-1]).sum(axis=1)
         points[:, -1] = np.sqrt(np.maximum(rest, 0))
         return points
@@ -112,20 +123,24 @@ def describe(
 
     ``wanted`` holds for each space the numbers of its windows, ascending; None wants all of them.
     """
+    everything = np.arange(count_windows(len(Z), length))
     if wanted is None:
-        wanted = [np.arange(count_windows(len(Z), length))] * len(spaces)
+        wanted = [everything] * len(spaces)
     found: list[Values] = [
         np.empty((len(numbers), len(space.directions) + 1))
         for space, numbers in zip(spaces, wanted, strict=True)
     ]
-    for first, windows in blocks_of(Z, length):
+    needed = np.zeros(len(everything), dtype=bool)
+    for numbers in wanted:
+        needed[numbers] = True
+    for block, windows in blocks_of(Z, length, everything[needed]):
         energy = step_energy(windows)
         for space, numbers, points in zip(spaces, wanted, found, strict=True):
-            begin, end = np.searchsorted(numbers, [first, first + len(windows)])
-            if end - begin == len(windows):
+            begin, end = np.searchsorted(numbers, [block[0], block[-1] + 1])
+            if end - begin == len(block):
                 points[begin:end] = space.points(windows, energy)
             elif end > begin:
-                some = numbers[begin:end] - first
+                some = np.searchsorted(block, numbers[begin:end])
                 points[begin:end] = space.points(windows[some], energy[some])
     return found
 
@@ -137,30 +152,3 @@ def spaced(count: int, most: int) -> Indices:
     [0, 3, 6, 9]
     """
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
-
-
-def half_squares(points: Values) -> Values:
-    """Return half the squared length of each point."""
-    return np.asarray(0.5 * np.einsum("nd,nd->n", points, points))
-
-
-def nearest(points: Values, references: Values, halves: Values) -> tuple[Values, Indices]:
-    """Return each point's distance to the nearest reference point, and the index of that one.
-
-    ``halves`` are the ``half_squares`` of the references b: |a - b|² is smallest where
-    |b|² / 2 - a·b is. That is searched block by block; the distance is computed anew.
-    """
-    best = np.empty(len(points), dtype=np.int64)
-    for i in range(0, len(points), QUERIES):
-        some = points[i : i + QUERIES]
-        rows, low = np.arange(len(some)), np.full(len(some), np.inf)
-        width = CELLS // len(some)
-        for j in range(0, len(references), width):
-            distances = some @ references[j : j + width].T
-            np.subtract(halves[j : j + width], distances, out=distances)
-            found = distances.argmin(axis=1)
-            value = distances[rows, found]
-            closer = value < low
-            best[i : i + QUERIES][closer] = j + found[closer]
-            low = np.where(closer, value, low)
-    return np.sqrt(np.square(points - references[best]).sum(axis=1)), best
