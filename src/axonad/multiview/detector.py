@@ -157,7 +157,7 @@ class MultiView(Detector):
     def _live(self, name: str, before: LiveWindows | None) -> LiveWindows:
         view = self.views_[name]
         if name == "network":
-            vars(view)["device"] = self.device
+            setattr(view, "device", self.device)  # noqa: B010 - a parameter of this view only
         found = view.live_windows(before)
         if found is not None:
             return found
@@ -180,23 +180,22 @@ class MultiView(Detector):
 
     def _make_view(self, name: str) -> Detector:
         module, _, cls = VIEWS[name].partition(":")
-        params: dict[str, Any] = {"align": self.align}
-        if name == "network":
-            params |= {"seed": self.seed, "device": self.device, "verbose": self.verbose}
-            params |= dict(self.network or {})
-        made: Detector = build(getattr(import_module(module), cls), params)
+        own = {"seed": self.seed, **(self.network or {})} if name == "network" else {}
+        made: Detector = build(getattr(import_module(module), cls), self._settings(name) | own)
         return made
 
-    def _aligned_views(self) -> dict[str, Detector]:
-        """Return the fitted views with this detector's present ``align`` and ``device``."""
-        return {name: self._aligned_view(view) for name, view in self.views_.items()}
+    def _settings(self, name: str) -> dict[str, Any]:
+        """Return the parameters of a view that may change after ``fit``."""
+        if name == "network":
+            return {"align": self.align, "device": self.device, "verbose": self.verbose}
+        if name == "shape":  # "auto" would import torch, which no other view needs
+            on_cpu = self.device == "auto" and "network" not in self.views
+            return {"align": self.align, "device": "cpu" if on_cpu else self.device}
+        return {"align": self.align}
 
-    def _aligned_view(self, view: Detector) -> Detector:
-        placed = copy(view)
-        for name in ("align", "device", "verbose"):
-            if name in view.get_params():
-                setattr(placed, name, getattr(self, name))
-        return placed
+    def _aligned_views(self) -> dict[str, Detector]:
+        """Return copies of the fitted views with this detector's present settings."""
+        return {name: _with(view, self._settings(name)) for name, view in self.views_.items()}
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -248,3 +247,10 @@ class MultiView(Detector):
 
 def _scorer(view: Detector) -> Scorer:
     return Scorer(lambda rows: view.score_ends(rows)[0], view.history)
+
+
+def _with(view: Detector, settings: Mapping[str, Any]) -> Detector:
+    changed = copy(view)
+    for name, value in settings.items():
+        setattr(changed, name, value)
+    return changed

@@ -74,6 +74,7 @@ class ShapeMemory(Detector):
     device: str = "cpu"
 
     changeable = frozenset({"align", "device"})
+    end_is_shift = False
 
     @property
     def history(self) -> int:
