@@ -85,8 +85,8 @@ def _evaluate_parts(detection: Detection, labels: Labels, window: int) -> dict[s
     """Return the VUS-PR of each part alone.
 
     Centred scores are also evaluated as a live system would see them, each at the last step of its
-    window (``"end"``), unless the detector scores the ends of windows in another way. A part that is
-    the same at all steps, as one with the weight 0 is, has no rank and is left out.
+    window (``"end"``), unless the detector scores the ends of windows in another way. A part that
+    is the same at all steps, as one with the weight 0 is, has no rank and is left out.
     """
     parts = {name: part for name, part in detection.parts.items() if np.ptp(part) > 0}
     if detection.align == "center" and detection.end_is_shift:
