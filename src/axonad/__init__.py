@@ -2,7 +2,7 @@
 
 >>> import axonad
 >>> axonad.list_detectors()[0].name
-'AxonAD'
+'MultiView'
 
 Names are loaded on first use, so ``import axonad`` stays light.
 """
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from axonad.errors import AxonADError as AxonADError
     from axonad.joint_fit import fit_many as fit_many
     from axonad.metrics import evaluate as evaluate
+    from axonad.multiview.detector import MultiView as MultiView
     from axonad.registry import list_detectors as list_detectors
     from axonad.registry import load as load
     from axonad.registry import make_detector as make_detector
@@ -31,6 +32,7 @@ _EXPORTS = {
     "AxonADError": "axonad.errors",
     "Detector": "axonad.detector",
     "FleetScorer": "axonad.stream",
+    "MultiView": "axonad.multiview.detector",
     "Series": "axonad.data.series",
     "StreamScorer": "axonad.stream",
     "evaluate": "axonad.metrics",

@@ -53,6 +53,7 @@ class FitReport:
     training_errors: tuple[float, ...]  # by epoch; empty where the training does not keep them
     validation_errors: tuple[float, ...]  # by epoch; empty without held-out rows
     kept_epoch: int | None  # epoch of the weights that were kept; None without epochs
+    notes: tuple[str, ...] = ()  # what the detector itself has to say about its fit
 
     @property
     def share_above(self) -> float:
@@ -102,7 +103,8 @@ class FitReport:
                 lines.append(f"{kind} error by epoch: {_epochs(errors)}")
         if self.kept_epoch is not None:
             lines.append(f"kept the weights of epoch {self.kept_epoch}")
-        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+        warnings = [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *self.notes, *warnings])
 
 
 class Fitted(Protocol):
@@ -122,7 +124,8 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
     """Return the report on a detector that was just fitted on ``X``.
 
     Rows are held out by a detector with the method ``count_training_rows``; errors by epoch come
-    from its attribute ``training_``, a :class:`~axonad.train.checkpoint.History`.
+    from its attribute ``training_``, a :class:`~axonad.train.checkpoint.History`, and further lines
+    from its attribute ``fit_notes_``.
     """
     scores, threshold = detector.decision_scores_, detector.threshold_
     labels = names or tuple(str(i) for i in range(X.shape[1]))
@@ -143,6 +146,7 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
         training_errors=tuple(getattr(training, "training", ())),
         validation_errors=tuple(getattr(training, "validation", ())),
         kept_epoch=getattr(training, "kept_epoch", None),
+        notes=tuple(getattr(detector, "fit_notes_", ())),
     )
 
 

@@ -32,7 +32,7 @@ CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 def demo(
     steps: Annotated[int, typer.Option(min=4_000, help="Length of the drive in steps.")] = 20_000,
-    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and the fit.")] = 2024,
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the figure and the scores.")
@@ -61,7 +61,7 @@ def demo(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest, which is scored"
     )
-    detector = make_detector("AxonAD", epochs=epochs, seed=seed)
+    detector = make_detector("MultiView", epochs=epochs, seed=seed)
     detector.fit(Series(values=drive.train, channels=drive.channels))
     result = detector.explain(test)
     cut = drive.train_end

@@ -21,9 +21,9 @@ from axonad.saving import FILES
 def fit(
     data: Annotated[Path, typer.Argument(help="Training data, CSV or Parquet.")],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
-    detector: Annotated[str, typer.Option(help="Name of the detector; see `axonad list`.")] = (
-        "AxonAD"
-    ),
+    detector: Annotated[
+        str, typer.Option(help="Name of the detector; `axonad list`. AxonAD is the paper's.")
+    ] = "MultiView",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", help="A parameter as NAME=VALUE; may be repeated."),

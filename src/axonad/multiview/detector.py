@@ -23,7 +23,7 @@ from axonad.errors import ConfigError, InputError
 from axonad.live_windows import LiveWindows, Scored
 from axonad.modelfile import Arrays, check_entries, check_number, take
 from axonad.multiview.live import ManyWindows, WholeWindows
-from axonad.multiview.weighing import Skills, weigh
+from axonad.multiview.weighing import Skills, describe, weigh
 from axonad.score.level import Level, Values
 from axonad.selftest.ranking import Scorer, rank_faults
 from axonad.stretches import Parts
@@ -35,6 +35,7 @@ VIEWS = {
     "network": "axonad.views.network:Network",
 }
 """Classes by name, imported when used: without the network no torch is needed."""
+OF_NETWORK = ("window", "d_model", "heads", "epochs", "epoch_windows", "seed")
 IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of held-out scores yet
 
 LEARNED = 0.8  # share of the training rows that the views of the self-test learn from
@@ -51,8 +52,8 @@ class MultiView(Detector):
     views
         Any of ``"shape"``, ``"forecast"``, ``"relation"``, ``"network"``. Without the network, a
         fit takes seconds and needs no torch.
-    network
-        Parameters of the network, see :class:`axonad.views.network.Network`.
+    window, d_model, heads, epochs, epoch_windows
+        Of the network, see :class:`axonad.AxonAD`.
     self_tested
         Weigh the views by a self-test; False gives all of them the weight 1.
     align
@@ -71,7 +72,11 @@ class MultiView(Detector):
     """
 
     views: tuple[str, ...] = tuple(VIEWS)
-    network: Mapping[str, Any] | None = None
+    window: int = 100
+    d_model: int = 128
+    heads: int = 8
+    epochs: int = 25
+    epoch_windows: int | None = 2000
     self_tested: bool = True
     align: str = "center"
     seed: int = 2024
@@ -102,6 +107,9 @@ class MultiView(Detector):
         self.weights_ = (
             weigh(self.views, self.skills_) if self.self_tested else dict.fromkeys(self.views, 1.0)
         )
+        if "network" in self.views:
+            self.training_ = vars(self.views_["network"])["training_"]
+        self.fit_notes_ = (describe(self.weights_, self.skills_),)
         return self._combine({n: view.decision_scores_ for n, view in self.views_.items()})[0]
 
     def _find_skills(self, X: Matrix, names: Names) -> Skills | None:
@@ -180,7 +188,7 @@ class MultiView(Detector):
 
     def _make_view(self, name: str) -> Detector:
         module, _, cls = VIEWS[name].partition(":")
-        own = {"seed": self.seed, **(self.network or {})} if name == "network" else {}
+        own = {key: getattr(self, key) for key in OF_NETWORK} if name == "network" else {}
         made: Detector = build(getattr(import_module(module), cls), self._settings(name) | own)
         return made
 
@@ -205,8 +213,6 @@ class MultiView(Detector):
             check_choice("views", name, VIEWS)
         if len(set(self.views)) < len(self.views):
             raise ConfigError(f"views must name each view once, got {self.views!r}")
-        if self.network is not None and not isinstance(self.network, Mapping):
-            raise ConfigError(f"network must be a table of parameters, got {self.network!r}")
         check_bool("self_tested", self.self_tested)
         check_choice("align", self.align, ALIGNMENTS)
         check_int("seed", self.seed, low=0, high=2**63 - 1)

@@ -46,6 +46,18 @@ def weigh(views: tuple[str, ...], skills: Skills | None) -> dict[str, float]:
     return {name: 1.0 if name == SHAPE else weights[name] for name in views}
 
 
+def describe(weights: Mapping[str, float], skills: Skills | None) -> str:
+    """Return weights and skills as one line.
+
+    >>> describe({"shape": 1.0, "network": 0.15}, {"shape": {"a": 0.9}, "network": {"a": 0.75}})
+    'weights of the views: shape 1 (skill 0.90), network 0.15 (skill 0.75)'
+    """
+    tested = {name: f" (skill {mean_skill(found):.2f})" for name, found in (skills or {}).items()}
+    parts = [f"{name} {weight:.2g}{tested.get(name, '')}" for name, weight in weights.items()]
+    why = "" if skills else "; there was no self-test of them"
+    return f"weights of the views: {', '.join(parts)}{why}"
+
+
 def mean_skill(by_kind: Mapping[str, float]) -> float:
     """Return the mean over kinds of faults."""
     return sum(by_kind.values()) / len(by_kind)
