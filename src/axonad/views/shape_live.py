@@ -21,6 +21,7 @@ from axonad.views.shape_search import Values
 from axonad.views.slots import SlotRows
 
 BATCH_VALUES = 400_000  # values of windows that exist at a time
+TOGETHER = 8  # streams from which on one search for all takes less time than one for each
 
 
 class ShapeWindows:
@@ -74,5 +75,9 @@ class _Length:
         found = []
         for part, columns in zip(self._parts, self._columns, strict=True):
             points = part.space.complete(coordinates[:, columns], energy)
-            found.append(part.score(np.array([part.lookup.distance(point) for point in points])))
+            if len(points) >= TOGETHER:
+                distances = part.search(points)[0]
+            else:
+                distances = np.array([part.lookup.distance(point) for point in points])
+            found.append(part.score(distances))
         return found

@@ -80,7 +80,8 @@ class _Runs:
         query = np.empty(len(self._table), dtype=np.float32)
         query[:-1], query[-1] = point, -1.0
         values = query @ self._table
-        first = self._nearest_of(point, np.array([values.argmax()]))
+        start = self._size * int(values.argmax())
+        first = _smallest(self._points[start : start + self._size] - point)
         # |a - c| <= d + r, solved for v: v >= (|a|² - (d + r)²) / 2, and E less
         share = ROUNDING * (len(point) + 10)
         level = (length * length - first * first) / 2 - share * (length + first) ** 2
@@ -92,14 +93,16 @@ class _Runs:
         near = (values >= limit).nonzero()[0]
         if len(near) == 1:
             return first
-        return self._nearest_of(point, near) if len(near) <= MANY * len(values) else None
-
-    def _nearest_of(self, point: Values, runs: NDArray[np.int64]) -> float:
-        """Return the smallest distance of a point to a reference in some runs."""
-        apart = self._points[self._members(runs)] - point
-        return math.sqrt(np.einsum("nd,nd->n", apart, apart).min())
+        if len(near) > MANY * len(values):
+            return None
+        return _smallest(self._points[self._members(near)] - point)
 
     def _members(self, runs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the indices of the references in some runs; the last one may be repeated."""
         found = (self._size * runs[:, None] + np.arange(self._size)).ravel()
         return np.asarray(np.minimum(found, len(self._points) - 1))
+
+
+def _smallest(differences: Values) -> float:
+    """Return the length of the shortest of some differences of points."""
+    return math.sqrt(np.einsum("nd,nd->n", differences, differences).min())
