@@ -65,7 +65,9 @@ def test_the_interval_is_that_of_the_chi_square_quantiles(events, confidence):
 
 @given(st.integers(0, 60), st.floats(0.01, 80))
 def test_probability_of_few_events_by_definition(events, mean):
-    expected = sum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(events + 1))
+    expected = sum(
+        math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(events + 1)
+    )
     assert at_most(events, mean) == pytest.approx(expected, rel=1e-9)
 
 

@@ -124,9 +124,9 @@ class DataRules:
             if counts.dtype.kind not in "iu" or (counts < 0).any():
                 raise ValueError(f"{name} of the rules for bad data must hold counts")
             values[name] = counts.astype(np.int64)
-        sizes = {
-            values[name].shape for name in ("low", "high", "share", "constant", "missing")
-        } | ({(len(names),)} if names is not None else set())
+        sizes = {values[name].shape for name in ("low", "high", "share", "constant", "missing")} | (
+            {(len(names),)} if names is not None else set()
+        )
         if sizes != {(channels,)}:
             raise ValueError(f"the rules for bad data do not fit {channels} channels")
         check_float("margin", values["margin"], low=0)

@@ -1,4 +1,4 @@
-"""How many false events a person accepts: ``"1 per hour"``, ``"2 per day"``, ``"3 per 10000 steps"``.
+"""How many false events a person accepts, such as ``"1 per hour"`` or ``"3 per 10000 steps"``.
 
 Rates of events come with their exact Poisson interval, from the definition: the rates at which as
 many events or more, or as many or fewer, would be seen with 2.5 % probability each.

@@ -235,7 +235,7 @@ def peaks(scores: Scores, cuts: Sequence[int], rows: int) -> Scores:
     These are the local maxima of the smallest score of so many consecutive rows.
 
     >>> peaks(np.array([0.0, 3, 1, 2, 2, 0]), (), 1)
-    array([3., 2.])
+    array([3., 2., 2.])
     """
     found = [np.empty(0)]
     walls = [0, *sorted(cuts), len(scores)]

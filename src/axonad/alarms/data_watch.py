@@ -139,7 +139,9 @@ class DataWatch:
                 None if times is None else times[at - run + 1] if run <= at + 1 else since[i]
                 for i, run in enumerate(runs[at].tolist())
             ]
-            changes += self._judge(ranks[at], runs[at], begins, None if times is None else times[at])
+            changes += self._judge(
+                ranks[at], runs[at], begins, None if times is None else times[at]
+            )
         self._go_on(first + len(values), times, len(values) - 1)
         self.row = first + len(values)
         if times is not None:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from axonad.alarms.calibration import Recording
 from axonad.alarms.scored import without_lead
@@ -66,6 +67,7 @@ def score_left_out(
 def _by_stretch(detector: Detector, X: Any, folds: int) -> Iterator[Recording]:
     """Yield the scores of stretches of one recording, each by a detector fitted on the others."""
     values, channels = to_matrix(X)
+    usable = ~_unusable(X, len(values))
     margin = detector.history
     shortest = len(values) // folds
     if shortest < 2 * margin or len(values) - shortest - 2 * margin < 2 * margin:
@@ -76,8 +78,8 @@ def _by_stretch(detector: Detector, X: Any, folds: int) -> Iterator[Recording]:
         )
     edges = np.linspace(0, len(values), folds + 1).astype(int).tolist()
     for start, stop in itertools.pairwise(edges):
-        kept = [values[: max(0, start - margin)], values[stop + margin :]]
-        fitted = _fit(detector, [part for part in kept if len(part)], channels)
+        ends = slice(0, max(0, start - margin)), slice(stop + margin, None)
+        fitted = _fit(detector, [values[part][usable[part]] for part in ends], channels)
         part = X.rows(start, stop) if isinstance(X, Series) else values[start:stop]
         yield _score(fitted, part, f"{_name(X, 0)}, rows {start} to {stop - 1}")
 
@@ -99,14 +101,21 @@ def _score(detector: Detector, X: Any, name: str) -> Recording:
 
 
 def _same_channels(recordings: Sequence[Any]) -> tuple[list[Matrix], Names]:
-    """Return the recordings as matrices with their channels in the order of the first."""
+    """Return the usable rows of recordings, with their channels in the order of the first."""
     first, channels = to_matrix(recordings[0])
     matrices = [first]
     for X in recordings[1:]:
         values, names = to_matrix(X)
         count = first.shape[1]
         matrices.append(match_channels(values, names, expected=channels, count=count))
-    return matrices, channels
+    usable = [~_unusable(X, len(m)) for X, m in zip(recordings, matrices, strict=True)]
+    return [m[rows] for m, rows in zip(matrices, usable, strict=True)], channels
+
+
+def _unusable(X: Any, rows: int) -> NDArray[np.bool_]:
+    """Return which rows are not learned from."""
+    known = X.unusable if isinstance(X, Series) else None
+    return np.zeros(rows, dtype=bool) if known is None else known
 
 
 def _name(X: Any, number: int) -> str:

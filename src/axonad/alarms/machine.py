@@ -20,15 +20,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.alarms.event import AlarmEvent, Change
+from axonad.alarms.machine_state import MachineState, read_state
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.run import NEVER, Run
-from axonad.errors import InputError, UnknownNameError
+from axonad.errors import UnknownNameError
 from axonad.threshold import rank_channels
 
 TOP = 4  # channels listed
@@ -109,7 +111,7 @@ class AlarmMachine:
         count, first = len(scores), self.row
         edges = sorted({at for at in cuts if 0 <= at < count})
         over = np.flatnonzero((scores > self.policy.start) | np.isnan(scores))
-        stops = np.union1d(over, np.array(edges, dtype=np.int64)).tolist() + [count]
+        stops = [*np.union1d(over, np.array(edges, dtype=np.int64)).tolist(), count]
         is_edge, changes, i, at = set(edges), [], 0, 0
         while at < count:
             if at in is_edge:
@@ -191,50 +193,23 @@ class AlarmMachine:
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
-        return {
-            "policy": self.policy.to_json(),
-            "row": self.row,
-            "count": self._count,
-            "firing": self._firing,
-            "acknowledged": self._acknowledged,
-            "shelved": self._shelved,
-            "shelf": dict(self._shelf),
-            "pending": None if self._pending is None else self._pending.to_json(),
-            "event": None if self._event is None else self._event.to_json(),
-        }
+        known = MachineState(
+            self.row, self._count, self._firing, self._acknowledged, self._shelved, self._shelf,
+            self._pending, self._event,
+        )  # fmt: skip
+        return {"policy": self.policy.to_json(), **asdict(known)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; raise KeyError, TypeError or ValueError if it does not fit."""
-        if AlarmPolicy.from_json(state["policy"]) != self.policy:
-            raise InputError(
-                "the state was saved with another alarm policy; use the model it was saved with, "
-                "or begin a new state"
-            )
-        row, count = state["row"], state["count"]
-        if any(type(value) is not int or value < 0 for value in (row, count)):
-            raise ValueError(f"its row and count must be integers of at least 0, got {row, count}")
-        flags = [state[name] for name in ("firing", "acknowledged", "shelved")]
-        if any(type(flag) is not bool for flag in flags):
-            raise ValueError(f"its flags must be true or false, got {flags!r:.60}")
-        shelf = dict(state["shelf"])
-        if any(type(until) is not int for until in shelf.values()):
-            raise ValueError(f"its shelf must hold rows, got {shelf!r:.60}")
         channels = None if self._names is None else len(self._names)
-        runs = [
-            None if state[name] is None else Run.from_json(state[name], channels=channels)
-            for name in ("pending", "event")
-        ]
-        if any(run is not None and run.end > row for run in runs) or (flags[0] and runs[1] is None):
-            raise ValueError("its event does not fit its rows")
-        self.row, self._count, self._shelf = row, count, shelf
-        self._firing, self._acknowledged, self._shelved = flags
-        self._pending, self._event = runs
+        known = read_state(state, policy=self.policy, channels=channels)
+        self.row, self._count, self._shelf = known.row, known.count, dict(known.shelf)
+        self._firing, self._acknowledged = known.firing, known.acknowledged
+        self._shelved, self._pending, self._event = known.shelved, known.pending, known.event
 
     # -- steps ---------------------------------------------------------------------------------
 
-    def _go_on(
-        self, event: Run, row: int, score: float, blame: Any, time: Any
-    ) -> list[Change]:
+    def _go_on(self, event: Run, row: int, score: float, blame: Any, time: Any) -> list[Change]:
         """Add a row while an event fires."""
         if score > self.policy.release:
             self._event = event.joined(Run.of(row, score, _called(blame), time))

@@ -34,9 +34,7 @@ def find_segments(
     part = np.searchsorted(walls, hot, side="right")
     limits = np.append(walls, len(scores))[part]
     # Blocks: rows at most keep_firing apart, over which a firing event would go on.
-    is_new = np.append(
-        True, (np.diff(hot) > policy.keep_firing + 1) | (np.diff(part) > 0)
-    )
+    is_new = np.append(True, (np.diff(hot) > policy.keep_firing + 1) | (np.diff(part) > 0))
     block = np.cumsum(is_new) - 1
     # Runs above the start threshold that are long enough; the first of a block begins the event.
     over = np.flatnonzero(scores[hot] > policy.start)

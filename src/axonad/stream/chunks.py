@@ -79,8 +79,11 @@ def score_chunks(
         else:
             empty = empty or detector.explain(np.zeros((detector.history, detector.n_features_in_)))
             parts = ((piece, _unscored(empty, len(piece))) for piece in pieces)
+        done = 0  # rows of the stretch
         for i, (series, found) in enumerate(parts):
-            yield series, replace(found, cuts=() if i or stretches is None else (0,))
+            lead = max(0, detector.lead - done)
+            yield series, replace(found, cuts=() if i or stretches is None else (0,), lead=lead)
+            done += len(series)
 
 
 def _by_stretch(
