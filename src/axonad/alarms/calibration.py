@@ -85,14 +85,14 @@ class Calibration:
         low, high = self.rate.interval
         notes = [
             f"start threshold {self.policy.start:.4g}: {_events(self.rate.events)} in {amount} of "
-            f"normal data, {self.rate.value:.2g} per {period} (95 % interval {low:.2g} to "
-            f"{high:.2g})"
+            f"normal data, {_rate(self.rate.value)} per {period} (95 % interval {_rate(low)} to "
+            f"{_rate(high)})"
         ]
         if self.checked is not None:
             low, high = self.checked.interval
             notes.append(
                 f"each recording with the threshold of the others: {_events(self.checked.events)}, "
-                f"{self.checked.value:.2g} per {period} (95 % interval {low:.2g} to {high:.2g})"
+                f"{_rate(self.checked.value)} per {period} (95 % interval {_rate(low)} to {_rate(high)})"
             )
         return notes
 
@@ -101,7 +101,7 @@ class Calibration:
         found = []
         if not self.supports_budget:
             found.append(
-                f"{self._amount()} of normal data cannot promise fewer than {self.promise:.2g} per "
+                f"{self._amount()} of normal data cannot promise fewer than {_rate(self.promise)} per "
                 f"{self.budget.period} at 95 %; the budget of {self.budget} needs "
                 f"{self._amount(math.ceil(self.steps * self.promise / self.budget.events))}"
             )
@@ -265,6 +265,15 @@ def _cross_check(
         policy, _ = rest.choose(steps / period * budget.events)
         events += count_events(recording.scores, policy, cuts=recording.cuts)
     return events
+
+
+def _rate(value: float) -> str:
+    """Return a rate with two digits, without an exponent.
+
+    >>> _rate(179.8), _rate(0.966)
+    ('180', '0.97')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def _events(count: int) -> str:

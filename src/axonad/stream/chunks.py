@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, Self
 
@@ -206,6 +206,8 @@ class EventList:
     count: int
     steps: int
     events: list[TimedEvent]
+    data: list[TimedEvent] = field(default_factory=list)
+    """Events of class data, if the model has rules for them."""
 
 
 def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent]:
