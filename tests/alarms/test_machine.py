@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.segments import count_events, find_segments
-from axonad.errors import InputError, UnknownNameError
+from axonad.errors import ModelFileError, UnknownNameError
 
 NAN = float("nan")
 NAMES = ("a", "b", "c")
@@ -229,7 +229,7 @@ def test_rows_in_alarm_only_grow_when_the_threshold_falls(scores, rules, cuts, l
 
 def test_a_state_of_another_policy_is_refused():
     state = AlarmMachine(policy()).state()
-    with pytest.raises(InputError, match="saved with another alarm policy"):
+    with pytest.raises(ModelFileError, match="saved with another alarm policy"):
         AlarmMachine(policy(start=5.0)).restore(state)
 
 

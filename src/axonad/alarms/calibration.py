@@ -81,18 +81,14 @@ class Calibration:
 
     def notes(self) -> list[str]:
         """Return what the user should know, one sentence each."""
-        amount, period = self._amount(), self.budget.period
-        low, high = self.rate.interval
         notes = [
-            f"start threshold {self.policy.start:.4g}: {_events(self.rate.events)} in {amount} of "
-            f"normal data, {_rate(self.rate.value)} per {period} (95 % interval {_rate(low)} to "
-            f"{_rate(high)})"
+            f"start threshold {self.policy.start:.4g}: {_events(self.rate.events)} in "
+            f"{self._amount()} of normal data, {self._describe(self.rate)}"
         ]
         if self.checked is not None:
-            low, high = self.checked.interval
             notes.append(
                 f"each recording with the threshold of the others: {_events(self.checked.events)}, "
-                f"{_rate(self.checked.value)} per {period} (95 % interval {_rate(low)} to {_rate(high)})"
+                f"{self._describe(self.checked)}"
             )
         return notes
 
@@ -100,10 +96,11 @@ class Calibration:
         """Return what casts doubt on the calibration, one sentence each."""
         found = []
         if not self.supports_budget:
+            needed = math.ceil(self.steps * self.promise / self.budget.events)
             found.append(
-                f"{self._amount()} of normal data cannot promise fewer than {_rate(self.promise)} per "
-                f"{self.budget.period} at 95 %; the budget of {self.budget} needs "
-                f"{self._amount(math.ceil(self.steps * self.promise / self.budget.events))}"
+                f"{self._amount()} of normal data cannot promise fewer than "
+                f"{_rate(self.promise)} per {self.budget.period} at 95 %; the budget of "
+                f"{self.budget} needs {self._amount(needed)}"
             )
         if self.outlying:
             name, event = max(self.outlying, key=lambda item: item[1].score)
@@ -123,6 +120,11 @@ class Calibration:
             "steps": self.steps, "events": self.rate.events, "rate": self.rate.value,
             "interval": [low, high], "promise": self.promise, "outlying": len(self.outlying),
         }  # fmt: skip
+
+    def _describe(self, rate: Rate) -> str:
+        low, high = rate.interval
+        words = f"95 % interval {_rate(low)} to {_rate(high)}"
+        return f"{_rate(rate.value)} per {self.budget.period} ({words})"
 
     def _amount(self, steps: int | None = None) -> str:
         steps = self.steps if steps is None else steps

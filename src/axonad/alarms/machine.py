@@ -131,10 +131,10 @@ class AlarmMachine:
             at += 1
         return changes
 
-    def skip(self) -> list[Change]:
-        """Add a row without a score; return what happened."""
+    def skip(self, rows: int = 1) -> list[Change]:
+        """Add rows without a score; return what happened."""
         changes = self.cut()
-        self.row += 1
+        self.row += rows
         return changes
 
     def cut(self) -> list[Change]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.run import Run
-from axonad.errors import InputError
+from axonad.errors import ModelFileError
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def read_state(
 ) -> MachineState:
     """Return a saved state; raise KeyError, TypeError or ValueError if it does not fit."""
     if AlarmPolicy.from_json(state["policy"]) != policy:
-        raise InputError(
+        raise ModelFileError(
             "the state was saved with another alarm policy; use the model and options it was saved "
             "with, or begin a new state"
         )
