@@ -52,7 +52,7 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
         record |= {
             "class": event.kind,
             "severity": event.severity,
-            "reason": event.reason,
+            "reason": event.reason or None,
             "fired": event.fired,
         }
     return record

@@ -131,7 +131,7 @@ class Answers:
         try:
             if isinstance(row.values, InputError):
                 raise row.values
-            result = self._scorer.push(row.values, row.second)
+            result = self._scorer.push(row.values, _readable_time(row))
         except StaleError:
             raise
         except InputError as error:
@@ -143,7 +143,7 @@ class Answers:
     def _push_missing(self, row: Row, reason: str) -> tuple[StreamResult | None, str]:
         try:
             missing = [None] * self._scorer.detector.n_features_in_
-            return self._scorer.push(missing, row.second), reason
+            return self._scorer.push(missing, _readable_time(row)), reason
         except StaleError as error:
             raise StaleError(f"{reason}; {error}") from None
 
@@ -183,6 +183,11 @@ class Answers:
     def _totals(self) -> dict[str, int]:
         names = ("rows", "scored", "held", "refused", "gaps", "repeated")
         return {name: getattr(self._scorer, name) for name in names}
+
+
+def _readable_time(row: Row) -> str | float | None:
+    """Return the row's time as it came, None if it cannot be read."""
+    return None if row.second is None else row.time
 
 
 def _scores(result: StreamResult) -> Answer:

@@ -59,6 +59,7 @@ class StreamScorer:
             detector.channel_names, detector.n_features_in_, ignore_extra=ignore_extra
         )
         self._lane = self._scorer.new_lane()
+        self._blamed: tuple[int, NDArray[np.float64] | None] = (-1, None)  # row and its blame
         self.alarms = LiveAlarms.of(detector)
         """Alarms by the detector's setup; None if it has none."""
         self.attached: dict[str, Any] = {}  # JSON values of the caller, saved with the state
@@ -171,7 +172,12 @@ class StreamScorer:
 
         None if the window is not full or the detector has no scores of channels.
         """
-        return self._scorer.blame(self._lane) if self.is_full else None
+        if not self.is_full:
+            return None
+        row = self._lane.window.total
+        if self._blamed[0] != row:  # an alarm and its event both ask for it
+            self._blamed = row, self._scorer.blame(self._lane)
+        return self._blamed[1]
 
     def reset(self) -> None:
         """Clear the window and the values to hold, as after a gap; the counts stay."""
