@@ -57,6 +57,14 @@ def test_frozen_unplugged_missing_and_out_of_range():
     assert np.isnan(found[0].score)
 
 
+def test_the_range_is_widened_by_its_width_or_its_magnitude():
+    X = np.column_stack([np.linspace(22, 27, 100), np.linspace(-1, 1, 100)])
+    known = DataRules.learn([X])
+    new = X.copy()
+    new[:3] = [[1.0, 2.9], [53.0, -2.9], [-6.0, 3.1]]
+    assert summary(events(new, known)) == [("out of range", ("0", "1"), 2, 3)]
+
+
 def test_a_broken_logger_is_one_event():
     X = waves(100, seed=1)
     X[30:60] = NAN

@@ -10,7 +10,7 @@ import pytest
 import axonad
 from axonad import make_detector
 from axonad.alarms.policy import AlarmPolicy
-from axonad.alarms.recalibrate import default_shape, recalibrate
+from axonad.alarms.recalibrate import default_shape, recalibrate, seconds_between
 from axonad.data.series import Series
 from axonad.errors import ConfigError, InputError, ModelFileError
 from tests.conftest import waves
@@ -66,11 +66,18 @@ def test_hours_come_from_training_from_the_data_or_are_given(detector):
     with pytest.raises(InputError, match="per hour needs the time between two steps"):
         recalibrate(detector, [series(200, 1)], budget="1 per hour")
     by_data = recalibrate(detector, [series(200, 1, interval=0.5)], budget="100 per hour")[1]
-    assert by_data.seconds_per_step == 0.5
+    assert by_data.seconds_per_step == pytest.approx(0.5)
     given = recalibrate(detector, [series(200, 1)], budget="100 per hour", seconds_per_step=2)[1]
     assert given.rate.periods == pytest.approx(given.steps * 2 / 3600)
     timed = make_detector("CrossChannelRidge").fit(series(300, interval=0.25))
     assert recalibrate(timed, [series(200, 1)], budget="9 per hour")[1].seconds_per_step == 0.25
+
+
+def test_the_time_between_rows_leaves_out_gaps():
+    times = np.array([0.0, 1, 2, 3, 103, 104, 105, 104.5, np.nan, 105.5])
+    one = Series(values=waves(10), channels=NAMES, times=times)
+    assert seconds_between([one, series(50), waves(9)]) == pytest.approx(1.0)
+    assert seconds_between([series(50)]) is None
 
 
 def test_refit_leaves_the_recordings_out(detector):
@@ -92,7 +99,8 @@ def test_rules_are_learned_from_the_data_before_filling(detector):
 def test_shape_is_kept_or_given(detector):
     setup, _ = recalibrate(detector, [series(200, 1)], budget="5 per 200 steps")
     history = detector.history
-    assert setup.policy.merge_gap == default_shape(history).merge_gap == history
+    assert setup.policy.merge_gap == default_shape(history).merge_gap == 20
+    assert default_shape(100).merge_gap == 100
     shape = AlarmPolicy(start=0.0, min_duration=3, merge_gap=7)
     setup, _ = recalibrate(detector, [series(200, 1)], budget="5 per 200 steps", shape=shape)
     detector.set_alarms(setup)

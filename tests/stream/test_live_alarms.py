@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from datetime import UTC, datetime
 
@@ -65,10 +66,8 @@ def stream(detector, series, *, restart=None, path=None):
         if i == restart:
             scorer.save(path, overwrite=True)
             scorer = StreamScorer.restore(path, detector)
-        try:
+        with contextlib.suppress(StaleError):
             scorer.push(row, float(series.times[i]))
-        except StaleError:
-            pass
         changes += scorer.alarms.take()
     scorer.alarms.finish()
     return changes + scorer.alarms.take()
@@ -130,10 +129,8 @@ def test_a_fleet_has_the_events_of_single_streams(detector, tmp_path):
             fleet.save(tmp_path / "fleet.json")
             fleet = FleetScorer.restore(tmp_path / "fleet.json", detector)
         time = float(one.times[i])
-        try:
+        with contextlib.suppress(StaleError):
             fleet.push({"a": one.values[i], 2: other.values[i]}, {"a": time, 2: time})
-        except StaleError:
-            pass
         changes += fleet.take_changes()
     for vehicle in ("a", 2):
         fleet.alarms(vehicle).finish()

@@ -5,7 +5,8 @@ Per channel that moves in normal data:
 - **missing**: no value for more rows in a row than twice the longest such run in normal data;
 - **frozen**: exactly the same value for more rows than twice the longest such run;
 - **unplugged**: frozen at a value outside the range of normal data;
-- **out of range**: further outside that range than ``margin`` times its width.
+- **out of range**: further outside that range than ``margin`` times its width, or times its
+  largest magnitude if that is more: an air temperature of 22 to 27 in summer may be 0 in winter.
 
 Runs of up to ``FEWEST`` rows are never reported. A channel that never moves in normal data can only
 be missing: what a new value of it means is a question for the score.
@@ -25,7 +26,7 @@ from axonad.data.frames import Names
 from axonad.errors import InputError
 
 REASONS = ("out of range", "missing", "frozen", "unplugged")  # a later one outranks an earlier one
-MARGIN = 1.0  # widths of the range
+MARGIN = 1.0  # widths or magnitudes of the range
 FEWEST = 10  # rows; values are held for as many in a stream
 FACTOR = 2  # times the longest run of normal data
 
@@ -88,7 +89,8 @@ class DataRules:
 
         ``constant`` and ``missing`` are the lengths of the runs that each value ends.
         """
-        reach = self.margin * (self.high - self.low)
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        reach = self.margin * np.maximum(self.high - self.low, size)
         moves = self.moves
         outside = (values < self.low) | (values > self.high)
         far = (values < self.low - reach) | (values > self.high + reach)

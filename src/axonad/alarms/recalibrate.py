@@ -15,21 +15,23 @@ from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.frames import match_channels, to_matrix
 from axonad.data.series import Series
-from axonad.data.timing import sampling_interval, to_seconds
+from axonad.data.timing import judge_steps, sampling_interval, to_seconds
 
 if TYPE_CHECKING:
     from axonad.detector import Detector
+
+FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
 
 
 def default_shape(history: int) -> AlarmPolicy:
     """Return durations and gaps that suit a score of so many rows; the thresholds are to be set.
 
-    A fault stays in the window, so alarms less than a window apart are one event, and within four
-    windows if the same channel is blamed. An event is long from four windows on, and from 60 rows.
+    A fault stays in the window, so alarms up to a window apart are one event, and up to four
+    windows apart if the same channel is blamed most. An event is long from four windows on. Here a
+    window has at least ``FEWEST`` rows.
     """
-    return AlarmPolicy(
-        start=0.0, merge_gap=history, cause_gap=4 * history, long=max(60, 4 * history)
-    )
+    rows = max(history, FEWEST)
+    return AlarmPolicy(start=0.0, merge_gap=rows, cause_gap=4 * rows, long=4 * rows)
 
 
 def recalibrate(
@@ -59,7 +61,7 @@ def recalibrate(
         Leave each recording out in turn and score it with a detector fitted on the others. For
         recordings the detector has learned from; at most ``folds`` fits.
     seconds_per_step
-        Time between two rows. Default: that of training, or by the times of the recordings.
+        Time between two rows. Default: by the times of the recordings, or that of training.
     shape
         Policy whose durations, gaps and severities are kept. Default: that of the detector's
         present alarms, or :func:`default_shape`.
@@ -72,7 +74,8 @@ def recalibrate(
     budget = Budget.parse(budget)
     seconds = seconds_per_step
     if seconds is None:
-        seconds = detector.interval_ if detector.interval_ is not None else _interval(recordings)
+        seconds = seconds_between(recordings)
+        seconds = detector.interval_ if seconds is None else seconds
     budget.steps(seconds)  # fails before any work
     earlier = detector.alarm_setup_
     if shape is None:
@@ -98,11 +101,19 @@ def _learn_rules(detector: Detector, recordings: Sequence[Any]) -> DataRules:
     return DataRules.learn(matrices, names=detector.channel_names)
 
 
-def _interval(recordings: Sequence[Any]) -> float | None:
-    """Return the usual time between rows, the median over the recordings that have times."""
-    found = []
+def seconds_between(recordings: Sequence[Any]) -> float | None:
+    """Return the mean time between rows of the recordings that have times; None if none has.
+
+    Gaps and steps backwards do not count.
+    """
+    total, count = 0.0, 0
     for X in recordings:
         seconds = to_seconds(X.times) if isinstance(X, Series) and X.times is not None else None
-        step = None if seconds is None else sampling_interval(seconds)
-        found += [step] if step is not None else []
-    return float(np.median(found)) if found else None
+        usual = None if seconds is None else sampling_interval(seconds)
+        if seconds is None or usual is None:
+            continue
+        steps = np.diff(seconds[np.isfinite(seconds)])
+        _, backward, late = judge_steps(steps, usual)
+        steps = steps[~(backward | late)]
+        total, count = total + float(steps.sum()), count + len(steps)
+    return total / count if count else None
