@@ -12,7 +12,7 @@ from axonad import make_detector
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.recalibrate import default_shape, recalibrate, seconds_between
 from axonad.data.series import Series
-from axonad.errors import ConfigError, InputError, ModelFileError
+from axonad.errors import ConfigError, DataWarning, InputError, ModelFileError
 from tests.conftest import waves
 
 NAMES = ("a", "b", "c")
@@ -85,6 +85,12 @@ def test_refit_leaves_the_recordings_out(detector):
     _, found = recalibrate(detector, recordings, budget="6 per 600 steps", refit=True)
     assert found.checked is not None
     assert found.steps == sum(len(one) for one in recordings) - 3 * detector.lead
+
+
+def test_training_data_is_noticed(detector):
+    with pytest.warns(DataWarning, match="recording 1 has the scores of the training data"):
+        recalibrate(detector, [waves(300)], budget="6 per 600 steps")
+    recalibrate(detector, [waves(300)], budget="6 per 600 steps", refit=True)
 
 
 def test_rules_are_learned_from_the_data_before_filling(detector):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 from datetime import UTC, datetime
 
@@ -190,6 +191,38 @@ def test_end_alignment_equals_the_stream_from_the_first_window_on(tmp_path):
     whole = made.events(X, policy=made.alarm_setup_.policy)
     assert [(e.start, e.end) for e in live] == [(e.start, e.end) for e in whole]
     assert whole[0].start == 11
+
+
+def test_the_network_has_the_events_and_channels_of_the_stream(fitted):
+    made = copy.copy(fitted).set_params(align="end")
+    X = waves(150, seed=3)
+    X[60:66, 1] += 3
+    X[110:120, 2] -= 3
+    found = made.explain(X)
+    level, high = np.median(found.scores), np.sort(found.scores)[::-1]
+    gaps = high[2:60] - high[3:61]
+    at = 2 + int(np.argmax(gaps))  # a threshold as far as can be from any score
+    start = float((high[at] + high[at + 1]) / 2)
+    made.set_alarms(AlarmSetup(AlarmPolicy(start=start, level=float(level), merge_gap=8)))
+    scorer = StreamScorer(made)
+    for row in X:
+        scorer.push(row)
+    scorer.alarms.finish()
+    live = [c.event for c in scorer.alarms.take() if c.what == "final"]
+    whole = made.events(X, policy=made.alarm_setup_.policy)
+    assert whole
+    for one, other in zip(live, whole, strict=True):
+        assert (one.start, one.end, one.fired) == (other.start, other.end, other.fired)
+        assert set(one.channels) == set(other.channels)
+    assert fitted.alarm_setup_ is None
+
+
+def test_rows_that_raised_an_error_are_a_gap(detector):
+    alarms = LiveAlarms(detector)
+    rows = drive().values
+    for step in (*range(20), *range(25, 40)):
+        alarms.add(rows[step], None, step=step, blame=lambda: None)
+    assert alarms.machine.row == alarms.watch.row == 40
 
 
 def test_only_the_strongest_events_are_kept_unless_all_are_wanted():

@@ -30,6 +30,7 @@ from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.machine_state import MachineState, read_state
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.run import NEVER, Run
+from axonad.config import check_int
 from axonad.errors import UnknownNameError
 from axonad.threshold import rank_channels
 
@@ -185,6 +186,7 @@ class AlarmMachine:
         """
         if self._names is not None and channel not in self._names:
             raise UnknownNameError(f"no channel {channel!r} among {', '.join(self._names)}")
+        check_int("rows", rows, low=1)
         self._shelf[channel] = self.row + rows
         if self._event is not None:
             self._shelved = self._shelved or self._is_shelved(self._event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,14 @@ import numpy as np
 
 from axonad.alarms.bad_data import DataRules
 from axonad.alarms.budget import Budget
-from axonad.alarms.calibration import HYSTERESIS, Calibration, calibrate
+from axonad.alarms.calibration import HYSTERESIS, Calibration, Recording, calibrate
 from axonad.alarms.held_out import FOLDS, score_left_out, score_new
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.frames import match_channels, to_matrix
 from axonad.data.series import Series
 from axonad.data.timing import judge_steps, sampling_interval, to_seconds
+from axonad.errors import DataWarning
 
 if TYPE_CHECKING:
     from axonad.detector import Detector
@@ -84,12 +86,27 @@ def recalibrate(
         scored = score_left_out(detector, recordings, folds=folds)
     else:
         scored = score_new(detector, recordings)
+        _warn_of_training_data(detector, scored)
     found = calibrate(
         scored, budget=budget, shape=shape, seconds_per_step=seconds, hysteresis=hysteresis
     )
     rules = _learn_rules(detector, recordings if raw is None else raw)
     setup = AlarmSetup.following(earlier, found, rules=rules, threshold=detector.threshold_)
     return setup, found
+
+
+def _warn_of_training_data(detector: Detector, scored: Sequence[Recording]) -> None:
+    """Warn of recordings whose scores are those of training."""
+    training = detector.decision_scores_
+    for recording in scored:
+        known = np.isfinite(recording.scores)
+        if len(known) == len(training) and np.allclose(recording.scores[known], training[known]):
+            warnings.warn(
+                f"{recording.name} has the scores of the training data, which say little about new "
+                "data; give other recordings, or set refit (--refit)",
+                DataWarning,
+                stacklevel=3,
+            )
 
 
 def _learn_rules(detector: Detector, recordings: Sequence[Any]) -> DataRules:

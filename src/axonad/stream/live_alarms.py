@@ -64,6 +64,9 @@ class LiveAlarms:
         moment = plain_time(time)
         if step > self.machine.row:  # rows that could not be scored and raised an error
             self._changes += self.machine.skip(step - self.machine.row)
+            if self.watch is not None:
+                self._changes += self.watch.cut()
+                self.watch.row = step
         if is_cut:
             self.cut()
         if result is None:
