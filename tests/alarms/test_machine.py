@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
-from axonad.alarms.segments import count_events, find_segments
+from axonad.alarms.segments import count_events, find_segments, firing_rows
 from axonad.errors import ModelFileError, UnknownNameError
 
 NAN = float("nan")
@@ -177,6 +177,12 @@ def test_fast_twin_and_naive_definition_agree_with_the_machine(scores, rules, cu
     starts, ends = find_segments(np.array(scores), rules, cuts=cuts)
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == expected
     assert count_events(np.array(scores), rules, cuts=cuts) == len(expected)
+    firing = firing_rows(np.array(scores), rules, cuts=cuts)
+    apart = naive_spans(scores, replace(rules, merge_gap=0), cuts)
+    inside = [any(start <= row < end for start, end in apart) for row in range(len(scores))]
+    assert firing.tolist() == inside
+    events = run(scores, rules, cuts)
+    assert [e.rows for e in events] == [int(firing[e.start : e.end].sum()) for e in events]
 
 
 @given(scores_lists, policies, cut_lists, st.lists(st.integers(1, 20)), st.integers(0, 59))

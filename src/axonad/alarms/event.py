@@ -21,12 +21,15 @@ class AlarmEvent(Event):
     ``end`` the step after the last one at which it was still firing. ``fired`` is the step at which
     it fired, so a person could know of it from then on.
 
+    ``rows`` is the number of its steps without the gaps between parts that were merged.
+
     ``number`` counts the events of one class of one ``vehicle`` from 1. ``begins`` and ``ends`` are
     the times of the first and the last step; None without times.
     """
 
     number: int = 1
     fired: int = 0
+    rows: int = 1
     kind: str = ANOMALY
     severity: str = SEVERITIES[0]
     reason: str = ""

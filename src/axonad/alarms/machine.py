@@ -268,8 +268,8 @@ class AlarmMachine:
     def _made(self, run: Run) -> AlarmEvent:
         return AlarmEvent(
             run.start, run.end, run.peak, run.score, self._channels(run),
-            number=self._count, fired=run.fired,
-            severity=self.policy.severity(peak=run.score, rows=run.end - run.start),
+            number=self._count, fired=run.fired, rows=run.rows,
+            severity=self.policy.severity(peak=run.score, rows=run.rows),
             status="firing" if self._firing else "resolved",
             acknowledged=self._acknowledged, shelved=self._shelved, vehicle=self.vehicle,
             begins=run.begins, ends=run.ends,

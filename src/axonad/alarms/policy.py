@@ -11,6 +11,7 @@ from typing import Any, Self
 from axonad.alarms.event import SEVERITIES
 from axonad.config import check_float, check_int, check_names
 from axonad.errors import ConfigError
+from axonad.modelfile import check_entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +126,9 @@ class AlarmPolicy:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Return the policy of a document; raise ConfigError or KeyError if it does not fit."""
-        check_names(cls, document)
-        values = dict(document)
+        """Return the policy of a document; raise an error if it does not fit."""
+        values = dict(check_entries("policy", document))
+        check_names(cls, values)
         values["start"] = document["start"]
         if isinstance(values.get("far"), list):
             values["far"] = tuple(values["far"])

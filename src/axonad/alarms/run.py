@@ -18,7 +18,8 @@ class Run:
     """Rows ``[start, end)`` with their peak, times and the largest blame of each channel.
 
     ``last`` is the last row above the end threshold; rows after it are those the event is kept
-    firing for. Only rows above the end threshold count for peak and blame.
+    firing for. Only rows above the end threshold count for peak and blame. ``rows`` is their number
+    without the gaps between parts that were merged.
     """
 
     start: int
@@ -30,6 +31,7 @@ class Run:
     begins: Any
     ends: Any
     blame: list[float] | None
+    rows: int = 1
 
     @classmethod
     def of(cls, row: int, score: float, blame: NDArray[np.float64] | None, time: Any) -> Self:
@@ -42,12 +44,12 @@ class Run:
         peak = later if later.score > self.score else self
         return replace(
             self, end=later.end, last=later.last, ends=later.ends, peak=peak.peak, score=peak.score,
-            blame=largest(self.blame, later.blame),
+            blame=largest(self.blame, later.blame), rows=self.rows + later.rows,
         )  # fmt: skip
 
     def held(self, row: int, time: Any) -> Run:
         """Return the run with a row for which the event is kept firing."""
-        return replace(self, end=row + 1, ends=time)
+        return replace(self, end=row + 1, ends=time, rows=self.rows + row + 1 - self.end)
 
     def fired_at(self, row: int) -> Run:
         """Return the run with the row at which it fired."""
@@ -66,6 +68,8 @@ class Run:
             run.start <= row < run.end for row in (run.last, run.fired, run.peak)
         ):
             raise ValueError(f"an event of it has the rows {rows!r:.80}")
+        if type(run.rows) is not int or not 1 <= run.rows <= run.end - run.start:
+            raise ValueError(f"an event of it has {run.rows!r:.40} rows")
         if type(run.score) not in (int, float) or not math.isfinite(run.score):
             raise ValueError(f"an event of it has the score {run.score!r:.40}")
         if run.blame is not None:

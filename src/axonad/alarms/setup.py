@@ -73,7 +73,7 @@ class AlarmSetup:
             raise ValueError(f"the earlier alarms are {before!r:.40}; expected a list")
         rules, calibration = document["rules"], document["calibration"]
         return cls(
-            AlarmPolicy.from_json(check_entries("policy", document["policy"])),
+            AlarmPolicy.from_json(document["policy"]),
             None if rules is None else DataRules.from_json(rules, channels=channels),
             None if calibration is None else dict(check_entries("calibration", calibration)),
             version,
