@@ -32,7 +32,7 @@ from axonad.alarms.segments import count_events
 from axonad.config import check_float
 from axonad.errors import InputError
 
-HYSTERESIS = 0.2  # how far below the start threshold an event ends, of the way to the usual score
+HYSTERESIS = 0.1  # how far below the start threshold an event ends, of the way to the usual score
 MARGIN = 0.01  # how far above the highest peak a threshold without events is, in the same unit
 
 Scores = NDArray[np.float64]

@@ -200,7 +200,8 @@ class DataWatch:
         reason = REASONS[group.rank - 1]
         return AlarmEvent(
             group.start, group.end, group.fired, math.nan, names,
-            number=group.number, fired=group.fired, rows=group.end - group.start, kind=DATA, reason=reason, status=status,
+            number=group.number, fired=group.fired, rows=group.end - group.start,
+            kind=DATA, reason=reason, status=status,
             severity=SEVERITIES[reason == "unplugged"], vehicle=self.vehicle,
             begins=group.begins, ends=group.ends,
         )  # fmt: skip
