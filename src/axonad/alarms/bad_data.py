@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ REASONS = ("out of range", "missing", "frozen", "unplugged")  # a later one outr
 MARGIN = 1.0  # widths or magnitudes of the range
 FEWEST = 10  # rows; values are held for as many in a stream
 FACTOR = 2  # times the longest run of normal data
+FAR = 2**62  # more rows than there are
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -79,27 +81,39 @@ class DataRules:
         share = lacking / sum(map(len, parts))
         return cls(names, low, high, constant, missing, share, margin)
 
-    @property
+    @cached_property
     def moves(self) -> NDArray[np.bool_]:
         """Which channels move in normal data."""
         return self.high > self.low
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Values below and above which a channel is out of range."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        reach = self.margin * np.maximum(self.high - self.low, size)
+        return self.low - reach, self.high + reach
+
+    @cached_property
+    def limits(self) -> tuple[Counts, Counts]:
+        """Longest runs of one value and without a value that are not reported."""
+        # A channel that does not move is never frozen.
+        constant = np.where(self.moves, np.maximum(FEWEST, FACTOR * self.constant), FAR)
+        return constant, np.maximum(FEWEST, FACTOR * self.missing)
 
     def ranks(self, values: Array, constant: Counts, missing: Counts) -> NDArray[np.int8]:
         """Return what is wrong with each value: 0 for nothing, else a place in ``REASONS``, from 1.
 
         ``constant`` and ``missing`` are the lengths of the runs that each value ends.
         """
-        size = np.maximum(np.abs(self.low), np.abs(self.high))
-        reach = self.margin * np.maximum(self.high - self.low, size)
-        moves = self.moves
-        outside = (values < self.low) | (values > self.high)
-        far = (values < self.low - reach) | (values > self.high + reach)
-        frozen = (constant > _limit(self.constant)) & moves
+        below, above = self.bounds
+        most_constant, most_missing = self.limits
         ranks = np.zeros(values.shape, dtype=np.int8)
-        ranks[far & moves] = 1
-        ranks[missing > _limit(self.missing)] = 2
+        ranks[((values < below) | (values > above)) & self.moves] = 1
+        ranks[missing > most_missing] = 2
+        frozen = constant > most_constant
         ranks[frozen] = 3
-        ranks[frozen & outside] = 4
+        if frozen.any():
+            ranks[frozen & ((values < self.low) | (values > self.high))] = 4
         return ranks
 
     def to_json(self) -> dict[str, Any]:
@@ -133,10 +147,6 @@ class DataRules:
             raise ValueError(f"the rules for bad data do not fit {channels} channels")
         check_float("margin", values["margin"], low=0)
         return cls(**values)
-
-
-def _limit(longest: Counts) -> Counts:
-    return np.maximum(FEWEST, FACTOR * longest)
 
 
 @dataclass
@@ -173,7 +183,7 @@ def run_lengths(values: Array, carry: Carry) -> tuple[Counts, Counts]:
 def _lengths(counts: NDArray[np.bool_], goes_on: NDArray[np.bool_], before: Counts) -> Counts:
     """Return the lengths of runs: a row that counts begins one, or goes on with the last."""
     rows = np.arange(len(counts))[:, None]
-    begins = np.where(goes_on, np.iinfo(np.int64).min, rows)
+    begins = np.where(goes_on, -FAR, rows)
     begins[0] = np.where(goes_on[0], -before, 0)
     length = rows - np.maximum.accumulate(begins, axis=0) + 1
     return np.where(counts, length, 0)

@@ -132,6 +132,7 @@ class DataWatch:
         runs = np.where(ranks == 1, 1, np.maximum(constant, missing))
         changes, first, since = list[Change](), self.row, self._since
         has_changed = np.append(True, (ranks[1:] != ranks[:-1]).any(axis=1))
+        has_changed[0] = bool(self._groups) or ranks[0].any()
         for at in np.flatnonzero(has_changed).tolist():
             self._go_on(first + at, times, at - 1)
             self.row = first + at + 1
