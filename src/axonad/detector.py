@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import modelfile
+from axonad.alarms.policy import AlarmPolicy
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
 from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
@@ -126,14 +127,23 @@ class Detector(Saving):
         """Return the named parts the score is made of, each one value per row of ``X``."""
         return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[0][1]
 
-    def events(self, X: Any, *, gap: int = 0, top: int = 4) -> list[Event]:
-        """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels."""
-        return self.explain(X).events(gap=gap, top=top)
+    def events(
+        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None
+    ) -> list[Event]:
+        """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels.
+
+        With a ``policy``, such as that of ``alarm_setup_``, they are
+        :class:`~axonad.alarms.event.AlarmEvent`, and ``gap`` is not used.
+        """
+        found = self.explain(X)
+        if policy is not None:
+            return list(found.alarm_events(policy, top=top))
+        return found.events(gap=gap, top=top)
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
         found, cuts = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
-        return Explanation(*found, self.threshold_, self.channel_names, cuts)
+        return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
         """Plant faults into the held-out normal data ``X`` and return which are found.
@@ -169,6 +179,11 @@ class Detector(Saving):
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
         return 1
+
+    @property
+    def lead(self) -> int:
+        """Number of rows at the beginning whose score is that of a window that ends later."""
+        return self.history - 1 if getattr(self, "align", "end") == "end" else 0
 
     @property
     def why_not_causal(self) -> str:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.event import AlarmEvent
+from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.scored import without_lead
 from axonad.data.frames import Names
 from axonad.threshold import Event, find_events
 
@@ -19,7 +23,8 @@ class Explanation:
     (time, channels) is the score of each channel, None if the detector has no channel scores. It is
     -inf where a channel that never moved in training did not move either: see
     :mod:`axonad.score.blame`. ``cuts`` are the steps at which a gap in time or in the usable rows
-    begins or ends; no event spans one. A step without a score has NaN.
+    begins or ends; no event spans one. A step without a score has NaN. The first ``lead`` steps of
+    all, and after each cut, have the score of a window that ends after them.
     """
 
     scores: NDArray[np.float64]
@@ -28,6 +33,7 @@ class Explanation:
     threshold: float
     names: Names
     cuts: tuple[int, ...] = ()
+    lead: int = 0
 
     @property
     def alarms(self) -> NDArray[np.bool_]:
@@ -40,3 +46,13 @@ class Explanation:
             self.alarms, self.scores, gap=gap, blame=self.blame, names=self.names, top=top,
             cuts=self.cuts,
         )  # fmt: skip
+
+    def alarm_events(self, policy: AlarmPolicy, *, top: int = 4) -> list[AlarmEvent]:
+        """Return the events of an alarm policy; see :mod:`axonad.alarms.machine`.
+
+        They are those a stream would have, so the first ``lead`` steps count as unscored.
+        """
+        scores = without_lead(self.scores, lead=self.lead, cuts=self.cuts)
+        machine = AlarmMachine(policy, names=self.names, top=top)
+        changes = machine.push_many(scores, blame=self.blame, cuts=self.cuts) + machine.finish()
+        return [change.event for change in changes if change.what == "final"]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import modelfile
+from axonad.alarms.setup import AlarmSetup
 from axonad.data.frames import Names
 from axonad.errors import ConfigError
 from axonad.modelfile import check_entries, check_number, take
@@ -34,6 +35,8 @@ class Saving(Parameters, ABC):
     threshold_: float
     interval_: float | None = None
     """Sampling interval of the training series in seconds; None if it had no times."""
+    alarm_setup_: AlarmSetup | None = None
+    """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]
 
     @property
@@ -50,6 +53,15 @@ class Saving(Parameters, ABC):
     @abstractmethod
     def check_fitted(self) -> None:
         """Raise an error unless the detector is fitted with its current parameters."""
+
+    def set_alarms(self, setup: AlarmSetup) -> None:
+        """Use an alarm policy; its start threshold becomes ``threshold_``.
+
+        ``setup`` comes from :func:`axonad.alarms.recalibrate.recalibrate` and is saved with the
+        detector. The threshold before is kept in it. Another ``fit`` removes it.
+        """
+        self.check_fitted()
+        self.alarm_setup_, self.threshold_ = setup, setup.policy.start
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted detector to ``detector.json`` and ``state.safetensors`` in ``folder``.
@@ -72,6 +84,8 @@ class Saving(Parameters, ABC):
             "interval": getattr(self, "interval_", None),
             "state": values,
         }
+        if self.alarm_setup_ is not None:
+            document["alarms"] = self.alarm_setup_.to_json()
         arrays = {**arrays, "training_scores": self.decision_scores_}
         modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=overwrite)
 
@@ -83,6 +97,9 @@ class Saving(Parameters, ABC):
         if interval is not None:
             interval = check_number("interval", interval, above=0)
         self.interval_ = interval
+        if document.get("alarms") is not None:
+            alarms = check_entries("alarms", document["alarms"])
+            self.alarm_setup_ = AlarmSetup.from_json(alarms, channels=self.n_features_in_)
         scores = take(arrays, "training_scores", None)
         if len(scores) < self.history:
             raise ValueError(

@@ -202,7 +202,7 @@ def test_memory_of_reading_and_writing_is_bounded(models, tmp_path, kind, monkey
         tracemalloc.start()
         try:
             chunks = FileChunks(path, size=2_000)
-            chunks_module.score_chunked(detector, lambda: chunks, tmp_path / f"out.{kind}")
+            chunks_module.score_chunked(detector, lambda _: chunks, tmp_path / f"out.{kind}")
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

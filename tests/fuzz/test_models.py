@@ -21,6 +21,7 @@ from safetensors.numpy import load, save
 
 import axonad
 from axonad import StreamScorer, make_detector
+from axonad.alarms.recalibrate import recalibrate
 from axonad.detector import Detector
 from axonad.errors import AxonADError, DataWarning, ModelFileError
 from tests.conftest import waves
@@ -62,6 +63,7 @@ def example(name: str) -> Detector:
     detector = make_detector(name, **DETECTORS[name])
     detector.fit(pd.DataFrame(waves(80), columns=CHANNELS))
     detector.interval_ = 0.1
+    detector.set_alarms(recalibrate(detector, [waves(90, seed=3)], budget="9 per 90 steps")[0])
     return detector
 
 
@@ -78,7 +80,7 @@ def identity(detector: Detector) -> list:
     return [
         type(detector), detector.fingerprint, detector.get_params(), detector.channel_names,
         detector.n_features_in_, detector.threshold_, detector.interval_, detector._state()[0],
-        detector.decision_scores_.tolist(),
+        detector.decision_scores_.tolist(), detector.alarm_setup_.to_json(),
     ]  # fmt: skip
 
 
@@ -126,7 +128,7 @@ def forge(document: bytes, arrays: bytes, rng: random.Random) -> tuple[bytes, by
     elif kind == 1:
         arrays = save(_other_arrays(load(arrays), rng))
     if kind >= 2 or rng.random() < 0.2:
-        part = rng.choice((None, "params", "state", "params"))
+        part = rng.choice((None, "params", "state", "params", "alarms"))
         if part is None:
             content = mutate_json(content, rng)
         else:
@@ -211,6 +213,8 @@ def use(detector: Detector) -> str:
         assert np.isfinite(detector.decision_function(ROWS)).all()
         detector.predict(ROWS)
         detector.events(ROWS)
+        if detector.alarm_setup_ is not None:
+            detector.events(ROWS, policy=detector.alarm_setup_.policy)
         stream = StreamScorer(detector)
         for row in ROWS[: min(detector.history, 20) + 1]:
             result = stream.push(row)

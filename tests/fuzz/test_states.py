@@ -18,6 +18,9 @@ import pandas as pd
 import pytest
 
 from axonad import AxonAD, FleetScorer, StreamScorer, make_detector
+from axonad.alarms.bad_data import DataRules
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.setup import AlarmSetup
 from axonad.detector import Detector
 from axonad.errors import AxonADError, DataWarning, ModelFileError, StaleError
 from tests.conftest import SMALL, waves
@@ -36,7 +39,13 @@ def detectors() -> tuple[Detector, ...]:
         make_detector("PCA", window=1), make_detector("ControlChart", memory=0.5),
         AxonAD(**{**SMALL, "epochs": 1}),
     )  # fmt: skip
-    return tuple(detector.fit(train) for detector in found)
+    rules = DataRules.learn([train.to_numpy()], names=tuple(train.columns))
+    for detector in found[:2]:  # the third has no alarms
+        detector.fit(train)
+        policy = AlarmPolicy(start=float(np.median(detector.decision_scores_)), merge_gap=9)
+        detector.set_alarms(AlarmSetup(policy, rules))
+    found[2].fit(train)
+    return found
 
 
 @functools.cache
@@ -61,8 +70,9 @@ def saved(kind: type, which: int, folder: Path) -> bytes:
 def state(scorer: StreamScorer | FleetScorer) -> list:
     """Return all that a restored stream or fleet must have in common with the saved one."""
     if isinstance(scorer, StreamScorer):
-        return [scorer.hold_limit, scorer._lane.state()]
-    lanes = [(vehicle, lane.state()) for vehicle, lane in scorer._lanes.items()]
+        alarms = None if scorer.alarms is None else scorer.alarms.state()
+        return [scorer.hold_limit, scorer._lane.state(), alarms]
+    lanes = [(vehicle, scorer._state(vehicle, lane)) for vehicle, lane in scorer._lanes.items()]
     return [scorer.hold_limit, lanes]
 
 

@@ -38,3 +38,8 @@ def apply_threshold(detector: Detector, threshold: float | None, alarm_rate: flo
             raise ConfigError(f"--alarm-rate must lie between 0 and 0.5, got {alarm_rate}")
         scores = detector.decision_scores_
         detector.threshold_ = set_threshold(scores, rule=detector.threshold, rate=alarm_rate)
+    if (
+        detector.alarm_setup_ is not None
+        and detector.threshold_ != detector.alarm_setup_.policy.start
+    ):
+        detector.set_alarms(detector.alarm_setup_.moved(detector.threshold_))

@@ -10,20 +10,27 @@ from typing import Any
 import numpy as np
 
 from axonad import atomic
+from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
 from axonad.stream.chunks import TimedEvent
 
 EVENT_ENDINGS = (".csv", ".json")
+COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
+ALARM_COLUMNS = (*COLUMNS, "class", "severity", "reason", "fired")
 
 
-def write_events(path: Path, events: Iterable[TimedEvent]) -> None:
-    """Write events as CSV, with channels separated by spaces, or as a JSON list."""
+def write_events(path: Path, events: Iterable[TimedEvent], *, alarms: bool = False) -> None:
+    """Write events as CSV, with channels separated by spaces, or as a JSON list.
+
+    With ``alarms`` they are those of an alarm policy, with class, severity, reason and the step at
+    which they fired.
+    """
     records = [event_record(event) for event in events]
     if path.suffix.lower() == ".json":
         with atomic.replacement(path) as temporary:
             temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
         return
-    names = ("from", "to", "start", "end", "peak", "score", "channels")
+    names = ALARM_COLUMNS if alarms else COLUMNS
     columns = {name: [record[name] for record in records] for name in names}
     columns["channels"] = [" ".join(channels) for channels in columns["channels"]]
     write_table(path, columns)
@@ -32,15 +39,23 @@ def write_events(path: Path, events: Iterable[TimedEvent]) -> None:
 def event_record(timed: TimedEvent) -> dict[str, Any]:
     """Return an event as JSON values; ``end`` is the last step, as ``to`` is its time."""
     event = timed.event
-    return {
+    record = {
         "from": _plain(timed.begins),
         "to": _plain(timed.ends),
         "start": event.start,
         "end": event.end - 1,
         "peak": event.peak,
-        "score": event.score,
+        "score": _plain(event.score),
         "channels": list(event.channels),
     }
+    if isinstance(event, AlarmEvent):
+        record |= {
+            "class": event.kind,
+            "severity": event.severity,
+            "reason": event.reason or None,
+            "fired": event.fired,
+        }
+    return record
 
 
 def _plain(time: Any) -> Any:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from axonad.cli.event_files import event_record
+from axonad.cli.event_files import ALARM_COLUMNS, COLUMNS, event_record
 from axonad.cli.output_files import check_output
 from axonad.errors import FileError
 from axonad.stream.chunks import TimedEvent
 
 ENDINGS = (".csv", ".jsonl", ".json")
-COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
 STEPS = ("start", "end", "peak")
 HEADER = ",".join(COLUMNS)
+RECENT = 100  # last lines of a file, whose events are not written again
 
 
 class EventLog:
@@ -29,20 +30,27 @@ class EventLog:
     force
         Whether to replace an existing file.
     resume
-        Whether to go on with an existing file: a line cut off by a crash is removed, and the event
-        of the last line is not written again.
+        Whether to go on with an existing file: a line cut off by a crash is removed, and the events
+        of the last lines are not written again.
+    alarms
+        Whether the events are those of an alarm policy, with class, severity, reason and the step
+        at which they fired.
     """
 
-    def __init__(self, path: Path, *, force: bool = False, resume: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, force: bool = False, resume: bool = False, alarms: bool = False
+    ) -> None:
         check_output(path, force=force or resume, endings=ENDINGS)
         self.count = 0
+        self._columns = ALARM_COLUMNS if alarms else COLUMNS
+        self._header = ",".join(ALARM_COLUMNS) if alarms else HEADER
         self._path = path
         self._is_csv = path.suffix.lower() == ".csv"
         self._file: TextIO | None = None
         self._whole = b""  # complete lines of an existing file
         if resume and path.exists():
             self._whole = self._read_lines()
-        self._last = self._last_steps()
+        self._known = self._recent()
 
     def start(self) -> None:
         """Create or mend the file, unless that is done."""
@@ -54,7 +62,7 @@ class EventLog:
                 file.truncate(len(self._whole))
             self._file = self._path.open("a", encoding="utf-8", newline="")
             if self._is_csv and not self._whole:
-                self._append(HEADER)
+                self._append(self._header)
         except OSError as error:
             raise self._error(error) from None
 
@@ -62,11 +70,12 @@ class EventLog:
         """Append an event; it is on disk when this returns, unless the machine fails."""
         record = event_record(event)
         self.count += 1
-        if tuple(record[name] for name in STEPS) == self._last:
+        if _identity(record) in self._known:
             return
         self.start()
         try:
-            self._append(_csv_line(record) if self._is_csv else json.dumps(record))
+            line = _csv_line(record, self._columns) if self._is_csv else json.dumps(record)
+            self._append(line)
         except OSError as error:
             raise self._error(error) from None
 
@@ -92,7 +101,7 @@ class EventLog:
             content = self._path.read_bytes()
         except OSError as error:
             raise FileError(f"cannot read {self._path}: {error.strerror or error}") from None
-        first = HEADER.encode() + b"\n" if self._is_csv else b'{"from": '
+        first = self._header.encode() + b"\n" if self._is_csv else b'{"from": '
         if content[: len(first)] != first[: len(content)]:
             raise FileError(
                 f"{self._path} holds no events of axonad stream; choose another name or pass "
@@ -100,26 +109,34 @@ class EventLog:
             )
         return content[: content.rfind(b"\n") + 1]
 
-    def _last_steps(self) -> tuple[int, ...] | None:
-        """Return start, end and peak of the last event in the file."""
+    def _recent(self) -> set[tuple[Any, ...]]:
+        """Return what identifies the events of the last lines in the file."""
         lines = self._whole.decode("utf-8", errors="replace").splitlines()[int(self._is_csv) :]
-        if not lines:
-            return None
-        try:
-            if self._is_csv:
-                cells = dict(zip(COLUMNS, next(csv.reader(lines[-1:])), strict=True))
-            else:
-                cells = json.loads(lines[-1])
-            return tuple(int(cells[name]) for name in STEPS)
-        except (ValueError, TypeError, KeyError, csv.Error):
-            return None  # the file was edited
+        found = set()
+        for line in lines[-RECENT:]:
+            try:
+                if self._is_csv:
+                    cells = dict(zip(self._columns, next(csv.reader([line])), strict=True))
+                else:
+                    cells = json.loads(line)
+                found.add(_identity(cells))
+            except (ValueError, TypeError, KeyError, csv.Error):
+                continue  # the file was edited
+        return found
 
     def _error(self, error: OSError) -> FileError:
         return FileError(f"cannot write {self._path}: {error.strerror or error}")
 
 
-def _csv_line(record: dict[str, Any]) -> str:
+def _identity(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells an event from others: steps, channels and, if it has one, class."""
+    channels = record["channels"]
+    listed = channels if isinstance(channels, str) else " ".join(channels)
+    return (*(int(record[name]) for name in STEPS), listed, record.get("class"))
+
+
+def _csv_line(record: dict[str, Any], columns: Sequence[str]) -> str:
     text = io.StringIO()
     cells = {**record, "channels": " ".join(record["channels"])}
-    csv.writer(text, lineterminator="").writerow(cells[name] for name in COLUMNS)
+    csv.writer(text, lineterminator="").writerow(cells[name] for name in columns)
     return text.getvalue()

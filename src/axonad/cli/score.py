@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from axonad.alarms.event import AlarmEvent
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import EVENT_ENDINGS, write_events
@@ -25,7 +27,9 @@ from axonad.registry import load
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
-from axonad.stream.chunks import EventList, TimedEvent, strongest_of
+from axonad.stream.alarm_collector import DataCollector, data_collector
+from axonad.stream.chunks import SHOWN, EventList, TimedEvent, strongest_of
+from axonad.threshold import Event
 
 LARGE = 2**30  # bytes; a larger file is scored in chunks without --chunk
 CHUNK = 100_000  # rows per chunk of such a file
@@ -98,18 +102,23 @@ def score(
     if chunk is not None:
         file = FileChunks(data, size=chunk, **columns)
 
-        def chunks() -> Iterator[Series]:
+        def chunks(watch: DataCollector | None) -> Iterator[Series]:
             filler = make_filler(fill, max_hold, interval=interval)
-            return prepared(file, keep=known, filler=filler)
+            return prepared(file, keep=known, filler=filler, watch=watch)
 
         found = score_chunked(detector, chunks, target, keep_events=events_file is not None)
     else:
         series = read(data, **columns)
         filler = make_filler(fill, max_hold, interval=interval)
-        series = fill_series(series if known is None else series.keep(known), filler)
-        found = _score_whole(detector, series, target, figure)
+        raw = series if known is None else series.keep(known)
+        found = _score_whole(detector, fill_series(raw, filler), target, figure)
+        if (watch := data_collector(detector)) is not None:
+            watch.add(raw)
+            found = replace(found, data=watch.finish())
     if events_file is not None:
-        write_events(events_file, found.events)
+        has_policy = detector.alarm_setup_ is not None
+        listed = sorted([*found.events, *found.data], key=lambda timed: timed.event.start)
+        write_events(events_file, listed, alarms=has_policy)
     _print_events(found)
     written = [path for path in (target, figure, events_file) if path is not None]
     print_line("wrote " + " and ".join(str(path) for path in written))
@@ -120,8 +129,11 @@ def _score_whole(
 ) -> EventList:
     """Write the table and, if asked for, the figure of a series; return its events."""
     found = detector.explain(series)
-    # A score that dips below the threshold for a quarter of a window is still the same event.
-    events = found.events(gap=detector.history // 4)
+    setup, events = detector.alarm_setup_, list[Event]()
+    if setup is not None:
+        events += found.alarm_events(setup.policy)
+    else:  # a score that dips below the threshold for a quarter of a window is the same event
+        events += found.events(gap=detector.history // 4)
     if figure is not None:
         strongest = max(events, key=lambda event: event.score, default=None)
         draw_scores(
@@ -140,15 +152,34 @@ def _score_whole(
 
 def _print_events(found: EventList) -> None:
     """Print the number of events and the strongest of them."""
-    print_line(f"{found.count} event{'s' if found.count != 1 else ''} in {found.steps} steps")
-    if not found.count:
-        return
-    table = plain_table("from", "to", "score", "channels", numeric=("from", "to", "score"))
-    strongest = strongest_of(found.events)
-    for timed in strongest:
-        channels = ", ".join(timed.event.channels)
+    print_line(f"{_events(found.count)} in {found.steps} steps")
+    if found.count:
+        strongest = strongest_of(found.events)
+        _print_table(strongest, "score")
+        if found.count > len(strongest):
+            print_line(f"(the {len(strongest)} strongest of {found.count})")
+    if found.data:
+        print_line(f"{_events(len(found.data))} of bad data, beside the score")
+        _print_table(found.data[:SHOWN], "reason")
+        if len(found.data) > SHOWN:
+            print_line(f"(the first {SHOWN} of {len(found.data)})")
+
+
+def _print_table(events: list[TimedEvent], last: str) -> None:
+    """Print events with their times, severity if they have one, score or reason, and channels."""
+    has_severity = any(isinstance(timed.event, AlarmEvent) for timed in events)
+    severity = ["severity"] if has_severity else []
+    numeric = ("from", "to", "score")
+    table = plain_table("from", "to", *severity, last, "channels", numeric=numeric)
+    for timed in events:
+        event = timed.event
+        words = [f"{event.score:.1f}"]
+        if isinstance(event, AlarmEvent):
+            words = [event.severity, event.reason or words[0]]
         begins, ends = format_time(timed.begins), format_time(timed.ends)
-        table.add_row(begins, ends, f"{timed.event.score:.1f}", channels)
+        table.add_row(begins, ends, *words, ", ".join(event.channels))
     print_table(table)
-    if found.count > len(strongest):
-        print_line(f"(the {len(strongest)} strongest of {found.count})")
+
+
+def _events(count: int) -> str:
+    return f"{count} event{'s' if count != 1 else ''}"

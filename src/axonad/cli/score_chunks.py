@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from axonad import atomic
+from axonad.alarms.machine import AlarmMachine
 from axonad.cli.missing_values import say_filled
 from axonad.cli.output_files import to_frame
 from axonad.cli.score_table import score_columns
@@ -20,6 +22,7 @@ from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
 from axonad.progress import Progress, working
+from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
 from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
 
 PART = 100_000  # rows collected in memory before a part is written
@@ -28,11 +31,20 @@ AddColumns = Callable[[Mapping[str, Any]], None]
 
 
 def prepared(
-    file: Iterable[Series], *, keep: Names, filler: SeriesFiller | None
+    file: Iterable[Series],
+    *,
+    keep: Names,
+    filler: SeriesFiller | None,
+    watch: DataCollector | None = None,
 ) -> Iterator[Series]:
-    """Yield the chunks of a file with the channels to keep and missing values filled."""
+    """Yield the chunks of a file with the channels to keep and missing values filled.
+
+    ``watch`` sees them before values are filled.
+    """
     for chunk in file:
         kept = chunk if keep is None else chunk.keep(keep)
+        if watch is not None:
+            watch.add(kept)
         yield kept if filler is None else filler.fill(kept)
     if filler is not None:
         say_filled(chunk.name, filler)
@@ -40,7 +52,7 @@ def prepared(
 
 def score_chunked(
     detector: Detector,
-    chunks: Callable[[], Iterable[Series]],
+    chunks: Callable[[DataCollector | None], Iterable[Series]],
     target: Path,
     *,
     keep_events: bool = False,
@@ -48,13 +60,15 @@ def score_chunked(
     """Write the score table of a file to ``target`` and return the events in it.
 
     The file is read twice: the first pass rejects bad input before hours are spent on scoring.
-    Without ``keep_events`` only the strongest events are returned.
+    Without ``keep_events`` only the strongest events are returned. ``chunks`` gives the chunks, and
+    shows them to the watch it is given.
     """
     if "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
     with working("checking the file"):
-        checked = check_chunks(detector, chunks())
-    events = EventCollector(gap=detector.history // 4, keep_all=keep_events)
+        checked = check_chunks(detector, chunks(None))
+    events = _collector(detector, keep_all=keep_events)
+    watch = data_collector(detector)
     first = 0
     with (
         table_in_parts(target) as add,
@@ -62,12 +76,21 @@ def score_chunked(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", DataWarning)  # said in the first pass
-        for series, found in score_chunks(detector, chunks(), checked.stretches):
+        for series, found in score_chunks(detector, chunks(watch), checked.stretches):
             add(score_columns(series, found, first=first))
             events.add(series, found)
             first += len(series)
             progress.advance(len(series))
-    return events.finish()
+    return replace(events.finish(), data=[] if watch is None else watch.finish())
+
+
+def _collector(detector: Detector, *, keep_all: bool) -> EventCollector | AlarmCollector:
+    """Return what finds the events: by the model's alarm policy, if it has one."""
+    setup = detector.alarm_setup_
+    if setup is None:
+        return EventCollector(gap=detector.history // 4, keep_all=keep_all)
+    machine = AlarmMachine(setup.policy, names=detector.channel_names)
+    return AlarmCollector(machine, keep_all=keep_all)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from axonad.cli.event_log import EventLog
 from axonad.cli.interrupts import Interrupts
 from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder, TimeColumn
 from axonad.cli.output_files import check_output
-from axonad.cli.stream_answers import Answers
+from axonad.cli.stream_answers import Answer, Answers
 from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
 from axonad.cli.terminal import print_error, print_note
 from axonad.config import check_choice
@@ -83,7 +83,9 @@ def stream(
             if state is not None and events.absolute() == state.absolute():
                 raise ConfigError(f"--state and --events are both {state}; choose two files")
             resume = "event" in scorer.attached and not force
-            log = stack.enter_context(EventLog(events, force=force, resume=resume))
+            alarms = scorer.alarms is not None
+            log = EventLog(events, force=force, resume=resume, alarms=alarms)
+            stack.enter_context(log)
         answers = _new_answers(scorer, log, state)
         saver = StateSaver(scorer, answers, state, every=save_every)
         reader = LineReader(
@@ -95,7 +97,7 @@ def stream(
             for row in reader.read(_stdin_lines()):
                 with interrupts.delayed():
                     answer = answers.answer(row)
-                if answer is not None and not (alarms_only and not answer.get("alarm", True)):
+                if answer is not None and not (alarms_only and _is_quiet(answer)):
                     sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
                     sys.stdout.flush()
                 saver.save_sometimes()
@@ -142,6 +144,11 @@ class StateSaver:
         if self._path is not None:
             self._answers.attach()
             self._scorer.save(self._path, overwrite=True)
+
+
+def _is_quiet(answer: Answer) -> bool:
+    """Whether an answer is neither an alarm, nor an error, nor news of an event."""
+    return not answer.get("alarm", True) and "events" not in answer
 
 
 def _load(model: Path, device: str | None) -> Detector:

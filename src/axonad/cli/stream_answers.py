@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from axonad.alarms.event import Change
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
 from axonad.stream import StreamResult, StreamScorer
+from axonad.stream.alarm_collector import timed
 from axonad.stream.chunks import TimedEvent
 from axonad.stream.live_events import TOP, Blame, LiveEvents
 from axonad.threshold import rank_channels
@@ -36,6 +38,7 @@ class Answers:
         self.unreadable = self.usable = self.unread_times = 0
         self.first_error = ""
         self._scorer, self._log = scorer, log
+        self._has_times = False
         self._events = LiveEvents(scorer.detector.channel_names, gap=scorer.detector.history // 4)
         self._before = self._totals()
         if log is not None:
@@ -54,12 +57,13 @@ class Answers:
         except (StaleError, DivergedError) as error:
             reason = str(error)
         blame = self._blame_once()
-        if self._log is not None:
+        changes = self._take_changes(has_time=row.has_time)
+        if self._log is not None and scorer.alarms is None:
             time = row.time if row.has_time else scorer.rows - 1
             self._follow(result, blame, time, cleared=scorer.gaps > gaps)
         if reason and not self.first_error:
             self.first_error = reason
-        if result is None and not reason:
+        if result is None and not reason and not changes:
             return None
         answer: Answer = {"step": scorer.rows - 1}
         if row.has_time:
@@ -68,14 +72,19 @@ class Answers:
             answer |= _scores(result)
             if result.alarm and (found := blame()) is not None:
                 answer["channels"] = list(rank_channels(found, scorer.names or None, top=TOP))
+        answer |= {"events": changes} if changes else {}
         return answer | ({"error": reason} if reason else {})
 
     def finish(self, *, goes_on: bool) -> None:
         """End the stream; the open event is written, unless the stream ``goes_on`` later."""
         if self._log is not None:
             self._log.start()
-        if not goes_on:
-            self._write(self._events.finish())
+        if goes_on:
+            return
+        self._write(self._events.finish())
+        if self._scorer.alarms is not None:
+            self._scorer.alarms.finish()
+            self._take_changes(has_time=self._has_times)
 
     def attach(self) -> None:
         """Attach what is saved with the state: the event that has not ended."""
@@ -112,7 +121,9 @@ class Answers:
             words += [f"{count} {one if count == 1 else many}"] if count else []
         if self._log is not None:
             words.append(f"{self.events} event{'s' if self.events != 1 else ''}")
-            words += ["1 still open"] if self._events.is_open else []
+            alarms = self._scorer.alarms
+            still = int(self._events.is_open) if alarms is None else len(alarms.current)
+            words += [f"{still} still open"] if still else []
         return ", ".join(words)
 
     def _push(self, row: Row) -> tuple[StreamResult | None, str]:
@@ -120,7 +131,7 @@ class Answers:
         try:
             if isinstance(row.values, InputError):
                 raise row.values
-            result = self._scorer.push(row.values, row.second)
+            result = self._scorer.push(row.values, _readable_time(row))
         except StaleError:
             raise
         except InputError as error:
@@ -132,9 +143,20 @@ class Answers:
     def _push_missing(self, row: Row, reason: str) -> tuple[StreamResult | None, str]:
         try:
             missing = [None] * self._scorer.detector.n_features_in_
-            return self._scorer.push(missing, row.second), reason
+            return self._scorer.push(missing, _readable_time(row)), reason
         except StaleError as error:
             raise StaleError(f"{reason}; {error}") from None
+
+    def _take_changes(self, *, has_time: bool) -> list[Answer]:
+        """Write the events of the alarm policy that are final; return what else has happened."""
+        self._has_times = has_time
+        if self._scorer.alarms is None:
+            return []
+        changes = self._scorer.alarms.take()
+        for change in changes:
+            if change.what == "final":
+                self._write(timed(change.event, has_time))
+        return [_change(change) for change in changes if change.what != "final"]
 
     def _follow(self, result: StreamResult | None, blame: Any, time: Any, *, cleared: bool) -> None:
         """Write the events that end with this row."""
@@ -163,8 +185,23 @@ class Answers:
         return {name: getattr(self._scorer, name) for name in names}
 
 
+def _readable_time(row: Row) -> str | float | None:
+    """Return the row's time as it came, None if it cannot be read."""
+    return None if row.second is None else row.time
+
+
 def _scores(result: StreamResult) -> Answer:
     answer: Answer = {"score": result.score, "alarm": result.alarm}
     for name, value in result.components.items():
         answer[name] = value if math.isfinite(value) else None
     return answer | ({"held": list(result.held)} if result.held else {})
+
+
+def _change(change: Change) -> Answer:
+    """Return what happened to an event of the alarm policy, as JSON values."""
+    event = change.event
+    answer: Answer = {
+        "what": change.what, "class": event.kind, "number": event.number,
+        "severity": event.severity, "start": event.start, "channels": list(event.channels),
+    }  # fmt: skip
+    return answer | ({"reason": event.reason} if event.reason else {})

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, Self
 
@@ -79,8 +79,11 @@ def score_chunks(
         else:
             empty = empty or detector.explain(np.zeros((detector.history, detector.n_features_in_)))
             parts = ((piece, _unscored(empty, len(piece))) for piece in pieces)
+        done = 0  # rows of the stretch
         for i, (series, found) in enumerate(parts):
-            yield series, replace(found, cuts=() if i or stretches is None else (0,))
+            lead = max(0, detector.lead - done)
+            yield series, replace(found, cuts=() if i or stretches is None else (0,), lead=lead)
+            done += len(series)
 
 
 def _by_stretch(
@@ -203,6 +206,8 @@ class EventList:
     count: int
     steps: int
     events: list[TimedEvent]
+    data: list[TimedEvent] = field(default_factory=list)
+    """Events of class data, if the model has rules for them."""
 
 
 def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
+from axonad.alarms.event import Change
 from axonad.config import check_int
 from axonad.data.holding import HOLD_LIMIT
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
 from axonad.stream.lane import Held, Lane
+from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
@@ -63,6 +66,7 @@ class FleetScorer:
             detector.channel_names, detector.n_features_in_, ignore_extra=ignore_extra
         )
         self._lanes: dict[Vehicle, Lane] = {}
+        self._alarms: dict[Vehicle, LiveAlarms] = {}  # empty without an alarm setup
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,13 +101,17 @@ class FleetScorer:
         results: dict[Vehicle, StreamResult | None] = {}
         held: dict[Vehicle, Held] = {}
         refused: dict[Vehicle, str] = {}
+        steps: dict[Vehicle, int] = {}
+        cut: set[Vehicle] = set()
         interval = self.detector.interval_
         for vehicle, array in arrays.items():
             lane = self._lanes.get(vehicle)
             if lane is None:
-                lane = self._lanes[vehicle] = self._scorer.new_lane()
+                lane = self._join(vehicle)
+            steps[vehicle] = lane.rows
             if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
                 lane.reset()
+                cut.add(vehicle)
             try:
                 names = lane.push(array, hold_limit=self.hold_limit)
             except StaleError as error:
@@ -115,9 +123,26 @@ class FleetScorer:
         if held:
             full = [self._lanes[vehicle] for vehicle in held]
             results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
+        for vehicle, alarms in self._alarms.items():
+            if vehicle in steps:
+                lane, found = self._lanes[vehicle], results.get(vehicle)
+                alarms.add(
+                    arrays[vehicle], found, step=steps[vehicle], is_cut=vehicle in cut,
+                    time=None if times is None else times.get(vehicle),
+                    blame=partial(self._scorer.blame, lane),
+                )  # fmt: skip
         if refused:
             raise StaleError(_error_message(refused), results=results, refused=refused)
         return results
+
+    def alarms(self, vehicle: Vehicle) -> LiveAlarms | None:
+        """Return a vehicle's alarms by the detector's setup; None if it has none."""
+        self._lane(vehicle)
+        return self._alarms.get(vehicle)
+
+    def take_changes(self) -> list[Change]:
+        """Return what has happened to the events of all vehicles since the last call."""
+        return [change for alarms in self._alarms.values() for change in alarms.take()]
 
     def counts(self, vehicle: Vehicle) -> dict[str, int]:
         """Return a vehicle's number of rows, scores, held values, refused rows and gaps in time."""
@@ -128,17 +153,20 @@ class FleetScorer:
     def reset(self, vehicle: Vehicle) -> None:
         """Clear a vehicle's window and the values to hold, as after a gap; its counts stay."""
         self._lane(vehicle).reset()
+        if (alarms := self._alarms.get(vehicle)) is not None:
+            alarms.cut()
 
     def remove(self, vehicle: Vehicle) -> None:
         """Remove a vehicle; its next row would start a new stream."""
         lane = self._lane(vehicle)
         self._scorer.remove(lane)
         del self._lanes[vehicle]
+        self._alarms.pop(vehicle, None)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state of all vehicles to one JSON file; :meth:`restore` continues from it."""
         vehicles = [
-            [vehicle if isinstance(vehicle, str) else int(vehicle), lane.state()]
+            [vehicle if isinstance(vehicle, str) else int(vehicle), self._state(vehicle, lane)]
             for vehicle, lane in self._lanes.items()
         ]
         write_state(
@@ -156,10 +184,23 @@ class FleetScorer:
                 _check_vehicle(vehicle)
                 if vehicle in fleet:
                     raise ValueError(f"vehicle {vehicle!r:.40} appears twice")
-                lane = fleet._lanes[vehicle] = fleet._scorer.new_lane()
+                lane = fleet._join(vehicle)
                 lane.restore(state)
                 lane.clock.restore(state.get("time"))
+                if (alarms := fleet._alarms.get(vehicle)) is not None:
+                    alarms.restore(state.get("alarms"), rows=lane.rows)
         return fleet
+
+    def _join(self, vehicle: Vehicle) -> Lane:
+        lane = self._lanes[vehicle] = self._scorer.new_lane()
+        name = vehicle if isinstance(vehicle, str) else int(vehicle)
+        if (alarms := LiveAlarms.of(self.detector, vehicle=name)) is not None:
+            self._alarms[vehicle] = alarms
+        return lane
+
+    def _state(self, vehicle: Vehicle, lane: Lane) -> dict[str, Any]:
+        alarms = self._alarms.get(vehicle)
+        return lane.state() | ({} if alarms is None else {"alarms": alarms.state()})
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:
         if vehicle not in self._lanes:

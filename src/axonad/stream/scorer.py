@@ -5,6 +5,7 @@ The handling of missing values and of gaps in time is described in :mod:`axonad.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +20,7 @@ from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import DivergedError, StaleError
 from axonad.stream.lane import Held
+from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
@@ -57,6 +59,9 @@ class StreamScorer:
             detector.channel_names, detector.n_features_in_, ignore_extra=ignore_extra
         )
         self._lane = self._scorer.new_lane()
+        self._blamed: tuple[int, NDArray[np.float64] | None] = (-1, None)  # row and its blame
+        self.alarms = LiveAlarms.of(detector)
+        """Alarms by the detector's setup; None if it has none."""
         self.attached: dict[str, Any] = {}  # JSON values of the caller, saved with the state
 
     @property
@@ -108,18 +113,25 @@ class StreamScorer:
         window is cleared first.
         """
         values = self._reader.read(row)
+        is_cut, step = False, self._lane.rows
         if time is not None:
             second = to_second(time)
-            if self._lane.clock.advance(second, self.detector.interval_):
+            if is_cut := self._lane.clock.advance(second, self.detector.interval_):
                 self._lane.reset()
-        held = self._lane.push(values, hold_limit=self.hold_limit)
-        if not self.is_full:
-            return None
+        result: StreamResult | None = None
         try:
-            return self._scorer.score([self._lane], [held])[0]
+            held = self._lane.push(values, hold_limit=self.hold_limit)
+            if self.is_full:
+                result = self._scorer.score([self._lane], [held])[0]
         except DivergedError:
             self._lane.reset()  # or the value that cannot be scored would spoil a window of rows
             raise
+        finally:
+            if self.alarms is not None:
+                self.alarms.add(
+                    values, result, step=step, blame=self.blame, time=time, is_cut=is_cut
+                )
+        return result
 
     def push_many(self, rows: Any, times: Any = None) -> list[StreamResult | None]:
         """Append many rows at once; return what :meth:`push` would return for each.
@@ -136,16 +148,20 @@ class StreamScorer:
         for start, stop in pairwise(sorted({*range(0, len(matrix), BLOCK), *breaks, len(matrix)})):
             if start in breaks:
                 self._lane.reset()
-            block = matrix[start:stop]
+            block, step = matrix[start:stop], self._lane.rows
             filled, names, stale = self._lane.fill_block(block, hold_limit=self.hold_limit)
             done = len(filled) + (stale is not None)
             if seconds is not None:
                 clock.advance_many(seconds[start : start + done], interval)
             try:
-                results += self._score_block(filled, names, refused=stale is not None)
+                known, found = self._score_block(filled, names, refused=stale is not None)
             except DivergedError:
                 self._lane.reset()
                 raise
+            results += found
+            if self.alarms is not None:
+                listed = None if times is None else list(times)[start : start + done]
+                self._add_alarms(block[:done], known, found, step, listed, start in breaks)
             if stale is not None:
                 self._lane.reset()
                 raise StaleError(str(stale), results=results, row=len(results))
@@ -156,15 +172,24 @@ class StreamScorer:
 
         None if the window is not full or the detector has no scores of channels.
         """
-        return self._scorer.blame(self._lane) if self.is_full else None
+        if not self.is_full:
+            return None
+        row = self._lane.window.total
+        if self._blamed[0] != row:  # an alarm and its event both ask for it
+            self._blamed = row, self._scorer.blame(self._lane)
+        return self._blamed[1]
 
     def reset(self) -> None:
         """Clear the window and the values to hold, as after a gap; the counts stay."""
         self._lane.reset()
+        if self.alarms is not None:
+            self.alarms.cut()
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the stream's state to one JSON file; :meth:`restore` continues from it."""
         state = self._lane.state() | {"attached": self.attached}
+        if self.alarms is not None:
+            state["alarms"] = self.alarms.state()
         write_state(
             path, state, kind=KIND, detector=self.detector,
             hold_limit=self.hold_limit, overwrite=overwrite,
@@ -179,12 +204,37 @@ class StreamScorer:
             scorer._lane.restore(document)
             scorer._lane.clock.restore(document.get("time"))
             scorer.attached = dict(document.get("attached", {}))
+            if scorer.alarms is not None:
+                scorer.alarms.restore(document.get("alarms"), rows=scorer.rows)
         return scorer
+
+    def _add_alarms(
+        self,
+        block: Row,
+        known: Row,
+        found: list[StreamResult | None],
+        first: int,
+        times: list[Any] | None,
+        is_cut: bool,
+    ) -> None:
+        """Add the rows of a block to the alarms; a row refused is its last and has no result."""
+        if self.alarms is None:
+            return
+        before = len(known) - len(found)
+        for i, values in enumerate(block):
+            result = found[i] if i < len(found) else None
+            end = before + i + 1
+            window = known[max(0, end - self.detector.history) : end]
+            self.alarms.add(
+                values, result, step=first + i, is_cut=is_cut and i == 0,
+                time=None if times is None else times[i],
+                blame=partial(self._scorer.blame_of, window),
+            )  # fmt: skip
 
     def _score_block(
         self, filled: Row, names: list[Held], *, refused: bool
-    ) -> list[StreamResult | None]:
-        """Return the results of rows that follow the window, then append them to it."""
+    ) -> tuple[Row, list[StreamResult | None]]:
+        """Return rows from the window on and the results of new ones, then append these to it."""
         lane, window, known = self._lane, self.detector.history, filled
         if window > 1:
             known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
@@ -195,4 +245,4 @@ class StreamScorer:
             lanes, steps = [lane] * complete, range(end - complete, end)
             results += self._scorer.results(scored, lanes, steps, names[-complete:])
         lane.window.extend(filled)
-        return results
+        return known, results

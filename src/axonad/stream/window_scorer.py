@@ -72,7 +72,11 @@ class WindowScorer:
 
     def blame(self, lane: Lane) -> NDArray[np.float64] | None:
         """Return a value per channel for the lane's full window, None if there are none."""
-        found = self.detector.explain(lane.window.rows()).blame
+        return self.blame_of(lane.window.rows())
+
+    def blame_of(self, window: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a value per channel for the rows of a full window, None if there are none."""
+        found = self.detector.explain(window).blame
         return None if found is None else found[-1]
 
     def remove(self, lane: Lane) -> None:

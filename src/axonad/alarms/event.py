@@ -1,0 +1,69 @@
+"""An alarm event: what a person is told, and what a person has done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from axonad.threshold import Event
+
+ANOMALY, DATA = "anomaly", "data"
+"""Classes of events: unusual behaviour by the score, or values that are no measurements."""
+
+SEVERITIES = ("warning", "alarm", "critical")
+
+
+@dataclass(frozen=True)
+class AlarmEvent(Event):
+    """An event as the alarm policy sees it.
+
+    It covers the steps ``[start, end)``: ``start`` is the first step of those that made it fire,
+    ``end`` the step after the last one at which it was still firing. ``fired`` is the step at which
+    it fired, so a person could know of it from then on.
+
+    ``rows`` is the number of its steps without the gaps between parts that were merged.
+
+    ``number`` counts the events of one class of one ``vehicle`` from 1. ``begins`` and ``ends`` are
+    the times of the first and the last step; None without times.
+    """
+
+    number: int = 1
+    fired: int = 0
+    rows: int = 1
+    kind: str = ANOMALY
+    severity: str = SEVERITIES[0]
+    reason: str = ""
+    """Of an event of class data: frozen, missing, out of range or unplugged."""
+    status: str = "firing"
+    """``firing`` or ``resolved``."""
+    acknowledged: bool = False
+    shelved: bool = False
+    vehicle: str | int | None = None
+    begins: Any = None
+    ends: Any = None
+
+    @property
+    def cause(self) -> tuple[str | int | None, tuple[str, ...]]:
+        """Vehicle and channels: events that share them are taken for the same cause."""
+        return self.vehicle, self.channels
+
+    def acknowledge(self) -> Self:
+        """Return the event as one that a person has seen and takes care of."""
+        return replace(self, acknowledged=True)
+
+    def shelve(self) -> Self:
+        """Return the event as one that is set aside; it stays on record."""
+        return replace(self, shelved=True)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happened to an event at a row.
+
+    ``what`` is ``fired``, ``resolved``, ``reopened`` (it fires again within the merge gap) or
+    ``final`` (it can no longer change). Every event that fires becomes final once.
+    """
+
+    what: str
+    row: int
+    event: AlarmEvent

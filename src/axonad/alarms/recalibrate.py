@@ -1,0 +1,136 @@
+"""From a fitted detector, normal recordings and a budget to the detector's new alarms."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from axonad.alarms.bad_data import DataRules
+from axonad.alarms.budget import Budget
+from axonad.alarms.calibration import HYSTERESIS, Calibration, Recording, calibrate
+from axonad.alarms.held_out import FOLDS, score_left_out, score_new
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.setup import AlarmSetup
+from axonad.data.frames import match_channels, to_matrix
+from axonad.data.series import Series
+from axonad.data.timing import judge_steps, sampling_interval, to_seconds
+from axonad.errors import DataWarning
+
+if TYPE_CHECKING:
+    from axonad.detector import Detector
+
+FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
+
+
+def default_shape(history: int) -> AlarmPolicy:
+    """Return durations and gaps that suit a score of so many rows; the thresholds are to be set.
+
+    A fault stays in the window, so alarms up to a window apart are one event, and up to four
+    windows apart if the same channel is blamed most. An event is long from four windows on. Here a
+    window has at least ``FEWEST`` rows.
+    """
+    rows = max(history, FEWEST)
+    return AlarmPolicy(start=0.0, merge_gap=rows, cause_gap=4 * rows, long=4 * rows)
+
+
+def recalibrate(
+    detector: Detector,
+    recordings: Sequence[Any],
+    *,
+    budget: str | Budget,
+    refit: bool = False,
+    folds: int = FOLDS,
+    seconds_per_step: float | None = None,
+    shape: AlarmPolicy | None = None,
+    hysteresis: float = HYSTERESIS,
+    raw: Sequence[Any] | None = None,
+) -> tuple[AlarmSetup, Calibration]:
+    """Return the alarms for a fitted detector that stay within a budget; it is not changed.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector; ``detector.set_alarms(setup)`` makes it use the result.
+    recordings
+        Normal data, one array, frame or Series for each recording. The detector must not have
+        learned from it, unless ``refit`` is set.
+    budget
+        Accepted false events, such as ``"1 per hour"`` or ``"3 per 10000 steps"``.
+    refit
+        Leave each recording out in turn and score it with a detector fitted on the others. For
+        recordings the detector has learned from; at most ``folds`` fits.
+    seconds_per_step
+        Time between two rows. Default: by the times of the recordings, or that of training.
+    shape
+        Policy whose durations, gaps and severities are kept. Default: that of the detector's
+        present alarms, or :func:`default_shape`.
+    hysteresis
+        How far below the start threshold an event ends, as a share of the way to the median score.
+    raw
+        The recordings before missing values were filled, to learn the rules for bad data from.
+    """
+    detector.check_fitted()
+    budget = Budget.parse(budget)
+    seconds = seconds_per_step
+    if seconds is None:
+        seconds = seconds_between(recordings)
+        seconds = detector.interval_ if seconds is None else seconds
+    budget.steps(seconds)  # fails before any work
+    earlier = detector.alarm_setup_
+    if shape is None:
+        shape = default_shape(detector.history) if earlier is None else earlier.policy
+    if refit:
+        scored = score_left_out(detector, recordings, folds=folds)
+    else:
+        scored = score_new(detector, recordings)
+        _warn_of_training_data(detector, scored)
+    found = calibrate(
+        scored, budget=budget, shape=shape, seconds_per_step=seconds, hysteresis=hysteresis
+    )
+    rules = _learn_rules(detector, recordings if raw is None else raw)
+    setup = AlarmSetup.following(earlier, found, rules=rules, threshold=detector.threshold_)
+    return setup, found
+
+
+def _warn_of_training_data(detector: Detector, scored: Sequence[Recording]) -> None:
+    """Warn of recordings whose scores are those of training."""
+    training = detector.decision_scores_
+    for recording in scored:
+        known = np.isfinite(recording.scores)
+        if len(known) == len(training) and np.allclose(recording.scores[known], training[known]):
+            warnings.warn(
+                f"{recording.name} has the scores of the training data, which say little about new "
+                "data; give other recordings, or set refit (--refit)",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+def _learn_rules(detector: Detector, recordings: Sequence[Any]) -> DataRules:
+    matrices = []
+    for X in recordings:
+        values, names = to_matrix(X)
+        known, count = detector.channel_names, detector.n_features_in_
+        matrices.append(match_channels(values, names, expected=known, count=count))
+    return DataRules.learn(matrices, names=detector.channel_names)
+
+
+def seconds_between(recordings: Sequence[Any]) -> float | None:
+    """Return the mean time between rows of the recordings that have times; None if none has.
+
+    Gaps and steps backwards do not count.
+    """
+    total, count = 0.0, 0
+    for X in recordings:
+        seconds = to_seconds(X.times) if isinstance(X, Series) and X.times is not None else None
+        usual = None if seconds is None else sampling_interval(seconds)
+        if seconds is None or usual is None:
+            continue
+        steps = np.diff(seconds[np.isfinite(seconds)])
+        _, backward, late = judge_steps(steps, usual)
+        steps = steps[~(backward | late)]
+        total, count = total + float(steps.sum()), count + len(steps)
+    return total / count if count else None

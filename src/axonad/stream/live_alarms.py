@@ -1,0 +1,119 @@
+"""The alarms of one live stream: its scores and its values, as a model's alarm setup judges them.
+
+A row without a score, because the window fills or the row was refused, ends what is pending or
+firing. A break in time also ends the events of bad data. The events are those of
+``Detector.events(X, policy=...)`` with ``align="end"``, up to the tolerance of the scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from axonad.alarms.data_watch import DataWatch
+from axonad.alarms.event import AlarmEvent, Change
+from axonad.alarms.machine import AlarmMachine, Blame, Vehicle
+from axonad.detector import Detector
+from axonad.errors import ConfigError
+from axonad.stream.rows import Row
+from axonad.stream.window_scorer import StreamResult
+
+
+class LiveAlarms:
+    """Follows one stream of a detector that has an alarm setup."""
+
+    def __init__(self, detector: Detector, *, vehicle: Vehicle = None) -> None:
+        setup = detector.alarm_setup_
+        if setup is None:
+            raise ConfigError(
+                "the detector has no alarm policy; give it one with set_alarms, or on the command "
+                "line with axonad recalibrate"
+            )
+        self.machine = AlarmMachine(setup.policy, names=detector.channel_names, vehicle=vehicle)
+        self.watch = None if setup.rules is None else DataWatch(setup.rules, vehicle=vehicle)
+        self._changes: list[Change] = []
+
+    @classmethod
+    def of(cls, detector: Detector, *, vehicle: Vehicle = None) -> LiveAlarms | None:
+        """Return the alarms of a new stream; None if the detector has no alarm setup."""
+        return None if detector.alarm_setup_ is None else cls(detector, vehicle=vehicle)
+
+    @property
+    def current(self) -> list[AlarmEvent]:
+        """The events that are not final."""
+        found = [] if self.machine.event is None else [self.machine.event]
+        return found + ([] if self.watch is None else self.watch.events)
+
+    def add(
+        self,
+        values: Row,
+        result: StreamResult | None,
+        *,
+        step: int,
+        blame: Callable[[], Blame],
+        time: Any = None,
+        is_cut: bool = False,
+    ) -> None:
+        """Add a row as it came, with NaN for missing values, and its result, if it has one.
+
+        ``is_cut`` says that time breaks before the row.
+        """
+        moment = plain_time(time)
+        if step > self.machine.row:  # rows that could not be scored and raised an error
+            self._changes += self.machine.skip(step - self.machine.row)
+            if self.watch is not None:
+                self._changes += self.watch.cut()
+                self.watch.row = step
+        if is_cut:
+            self.cut()
+        if result is None:
+            self._changes += self.machine.skip()
+        else:
+            self._changes += self.machine.push(result.score, blame=blame, time=moment)
+        if self.watch is not None:
+            self._changes += self.watch.push(values, time=moment)
+
+    def cut(self) -> None:
+        """End all events, as where time breaks."""
+        self._changes += self.machine.cut()
+        self._changes += [] if self.watch is None else self.watch.cut()
+
+    def take(self) -> list[Change]:
+        """Return what has happened since the last call."""
+        found, self._changes = self._changes, []
+        return found
+
+    def finish(self) -> None:
+        """End the stream: all events are final."""
+        self._changes += self.machine.finish()
+        self._changes += [] if self.watch is None else self.watch.finish()
+
+    def state(self) -> dict[str, Any]:
+        """Return what :meth:`restore` needs, as JSON values; changes not taken are lost."""
+        watch = None if self.watch is None else self.watch.state()
+        return {"scores": self.machine.state(), "values": watch}
+
+    def restore(self, state: Mapping[str, Any] | None, *, rows: int) -> None:
+        """Continue from a state; without one, as after so many rows without a score."""
+        if state is None:
+            self.machine.row = rows
+            if self.watch is not None:
+                self.watch.row = rows
+            return
+        self.machine.restore(state["scores"])
+        if self.watch is not None and state["values"] is not None:
+            self.watch.restore(state["values"])
+
+
+def plain_time(time: Any) -> Any:
+    """Return a time as JSON has it: a number, text, or None."""
+    if isinstance(time, np.datetime64 | np.timedelta64):
+        return str(time)
+    if isinstance(time, np.generic):
+        time = time.item()
+    if isinstance(time, float) and not math.isfinite(time):
+        return None
+    return time if isinstance(time, int | float | str | None) else str(time)

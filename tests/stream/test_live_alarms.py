@@ -1,0 +1,296 @@
+"""Alarms of streams: the same events at once, in chunks, live, for a fleet and after restarts."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from axonad import FleetScorer, StreamScorer, make_detector
+from axonad.alarms.bad_data import DataRules
+from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.setup import AlarmSetup
+from axonad.data.series import Series
+from axonad.errors import ConfigError, ModelFileError, StaleError
+from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
+from axonad.stream.chunks import check_chunks, score_chunks
+from axonad.stream.live_alarms import LiveAlarms, plain_time
+from tests.conftest import waves
+
+NAMES = ("speed", "yaw_rate", "torque")
+FIELDS = ("start", "end", "fired", "peak", "channels", "severity", "kind", "reason", "number",
+          "begins", "ends")  # fmt: skip
+
+
+def drive(rows=360):
+    """Faults, a frozen channel, missing values, and a gap in time at row 240."""
+    X = waves(rows, seed=5)
+    X[60:70, 1] += 1.5
+    X[100:140, 2] = X[100, 2]
+    X[180:184, 0] = np.nan
+    X[236:250, 1] += 1.5
+    X[300:330, 2] = np.nan
+    X[345:, 0] += 1.5
+    times = np.arange(rows) / 10.0
+    times[240:] += 60
+    return Series(values=X, channels=NAMES, times=times, name="drive")
+
+
+@pytest.fixture(scope="module")
+def detector():
+    normal = Series(values=waves(500), channels=NAMES, times=np.arange(500) / 10.0)
+    made = make_detector("CrossChannelRidge").fit(normal)
+    start = 3 * made.decision_scores_.max()
+    policy = AlarmPolicy(start=start, end=start / 2, level=0.0, merge_gap=5, keep_firing=2,
+                         min_duration=2, long=20)  # fmt: skip
+    rules = DataRules.learn([normal.values], names=NAMES)
+    made.set_alarms(AlarmSetup(policy, rules))
+    return made
+
+
+def seen(changes):
+    """What can be compared: all of an event but its score, which differs by rounding."""
+    return [
+        (c.what, c.row, c.event.status, *(getattr(c.event, name) for name in FIELDS))
+        for c in changes
+    ]
+
+
+def stream(detector, series, *, restart=None, path=None):
+    scorer, changes = StreamScorer(detector, hold_limit=10), []
+    for i, row in enumerate(series.values):
+        if i == restart:
+            scorer.save(path, overwrite=True)
+            scorer = StreamScorer.restore(path, detector)
+        with contextlib.suppress(StaleError):
+            scorer.push(row, float(series.times[i]))
+        changes += scorer.alarms.take()
+    scorer.alarms.finish()
+    return changes + scorer.alarms.take()
+
+
+def test_rounding_cannot_move_an_event(detector):
+    """No score of the drive is near a threshold, or the comparisons would depend on rounding."""
+    policy, scorer = detector.alarm_setup_.policy, StreamScorer(detector)
+    scores = []
+    for row in drive().values:
+        try:
+            result = scorer.push(row)
+        except StaleError:
+            continue
+        scores += [] if result is None else [result.score]
+    for bound in (policy.start, policy.end):
+        assert np.abs(np.array(scores) / bound - 1).min() > 1e-4
+
+
+def test_the_events_of_the_drive(detector):
+    changes = stream(detector, drive())
+    found = [c.event for c in changes if c.what == "final"]
+    faults = [(e.start, e.channels[0]) for e in found if e.kind == "anomaly"]
+    assert {name for start, name in faults if start in (60, 345)} <= set(NAMES)
+    assert [start for start, _ in faults if start == 60] == [60]
+    assert any(event.end == 240 for event in found if event.kind == "anomaly"), "ends at the gap"
+    data = [(e.reason, e.channels, e.start, e.end) for e in found if e.kind == "data"]
+    assert data == [("frozen", ("torque",), 100, 140), ("missing", ("torque",), 300, 330)]
+    assert found[-1].status == "firing"
+
+
+def test_many_rows_at_once_equal_single_rows(detector):
+    series, changes = drive(), []
+    scorer, first = StreamScorer(detector), 0
+    while first < len(series):
+        part = slice(first, first + 50)
+        try:
+            first += len(scorer.push_many(series.values[part], series.times[part]))
+        except StaleError as error:
+            first += error.row + 1
+        changes += scorer.alarms.take()
+    scorer.alarms.finish()
+    assert seen(changes + scorer.alarms.take()) == seen(stream(detector, series))
+
+
+@pytest.mark.parametrize("restart", [1, 61, 68, 72, 112, 181, 239, 240, 241, 305, 312, 331, 350])
+def test_a_restart_at_any_row_changes_nothing(detector, tmp_path, restart):
+    expected = seen(stream(detector, drive()))
+    got = stream(detector, drive(), restart=restart, path=tmp_path / "state.json")
+    assert seen(got) == expected
+
+
+def test_a_fleet_has_the_events_of_single_streams(detector, tmp_path):
+    one, other = drive(), drive()
+    other = Series(values=other.values[::-1].copy(), channels=NAMES, times=one.times)
+    fleet, changes = FleetScorer(detector), []
+    for i in range(len(one)):
+        if i == 113:
+            fleet.save(tmp_path / "fleet.json")
+            fleet = FleetScorer.restore(tmp_path / "fleet.json", detector)
+        time = float(one.times[i])
+        with contextlib.suppress(StaleError):
+            fleet.push({"a": one.values[i], 2: other.values[i]}, {"a": time, 2: time})
+        changes += fleet.take_changes()
+    for vehicle in ("a", 2):
+        fleet.alarms(vehicle).finish()
+    changes += fleet.take_changes()
+    for vehicle, series in (("a", one), (2, other)):
+        mine = [change for change in changes if change.event.vehicle == vehicle]
+        assert seen(mine) == seen(stream(detector, series))
+    fleet.reset("a")
+    fleet.remove("a")
+    assert fleet.take_changes() == []
+
+
+def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(detector):
+    """Without missing values, which a file must fill first."""
+    series = drive()
+    values = np.where(np.isnan(series.values), waves(len(series), seed=5), series.values)
+    series = Series(values=values, channels=NAMES, times=series.times)
+    live = [c.event for c in stream(detector, series) if c.what == "final"]
+    expected = [event for event in live if event.kind == "anomaly"]
+    policy = detector.alarm_setup_.policy
+    with pytest.warns(UserWarning, match="1 gap in time"):
+        whole = detector.events(series, policy=policy)
+    names = [name for name in FIELDS if name not in ("begins", "ends")]
+
+    def rows(events):
+        return [[getattr(event, name) for name in names] for event in events]
+
+    assert rows(whole) == rows(expected)
+
+    for size in (7, 50, 200):
+        parts = [series.rows(at, at + size) for at in range(0, len(series), size)]
+        with pytest.warns(UserWarning, match="1 gap in time"):
+            checked = check_chunks(detector, parts)
+        collector = AlarmCollector(AlarmMachine(policy, names=NAMES), keep_all=True)
+        watch = data_collector(detector)
+        for part in parts:
+            watch.add(part)
+        for part, found in score_chunks(detector, parts, checked.stretches):
+            collector.add(part, found)
+        listed = collector.finish()
+        assert rows(timed.event for timed in listed.events) == rows(expected)
+        assert [(t.begins, t.ends) for t in listed.events] == [(e.begins, e.ends) for e in expected]
+        assert rows(t.event for t in watch.finish()) == rows(e for e in live if e.kind == "data")
+
+
+def test_end_alignment_equals_the_stream_from_the_first_window_on(tmp_path):
+    made = make_detector("PCA", window=12, align="end").fit(waves(300))
+    X = waves(200, seed=3)
+    X[:20] += 5  # alarms before the first window is full
+    X[120:125] -= 5
+    start = 2 * float(np.abs(made.decision_scores_).max())
+    made.set_alarms(AlarmSetup(AlarmPolicy(start=start, merge_gap=3)))
+    scorer = StreamScorer(made)
+    scorer.push_many(X)
+    scorer.alarms.finish()
+    live = [c.event for c in scorer.alarms.take() if c.what == "final"]
+    whole = made.events(X, policy=made.alarm_setup_.policy)
+    assert [(e.start, e.end) for e in live] == [(e.start, e.end) for e in whole]
+    assert whole[0].start == 11
+
+
+def test_the_network_has_the_events_and_channels_of_the_stream(fitted):
+    made = copy.copy(fitted).set_params(align="end")
+    X = waves(150, seed=3)
+    X[60:66, 1] += 3
+    X[110:120, 2] -= 3
+    found = made.explain(X)
+    level, high = np.median(found.scores), np.sort(found.scores)[::-1]
+    gaps = high[2:60] - high[3:61]
+    at = 2 + int(np.argmax(gaps))  # a threshold as far as can be from any score
+    start = float((high[at] + high[at + 1]) / 2)
+    made.set_alarms(AlarmSetup(AlarmPolicy(start=start, level=float(level), merge_gap=8)))
+    scorer = StreamScorer(made)
+    for row in X:
+        scorer.push(row)
+    scorer.alarms.finish()
+    live = [c.event for c in scorer.alarms.take() if c.what == "final"]
+    whole = made.events(X, policy=made.alarm_setup_.policy)
+    assert whole
+    for one, other in zip(live, whole, strict=True):
+        assert (one.start, one.end, one.fired) == (other.start, other.end, other.fired)
+        assert set(one.channels) == set(other.channels)
+    assert fitted.alarm_setup_ is None
+
+
+def test_rows_that_raised_an_error_are_a_gap(detector):
+    alarms = LiveAlarms(detector)
+    rows = drive().values
+    for step in (*range(20), *range(25, 40)):
+        alarms.add(rows[step], None, step=step, blame=lambda: None)
+    assert alarms.machine.row == alarms.watch.row == 40
+
+
+def test_only_the_strongest_events_are_kept_unless_all_are_wanted():
+    scores = np.zeros(1000)
+    scores[::4] = 3 + np.arange(250)
+    for keep_all, kept in ((True, 250), (False, 20)):
+        collector = AlarmCollector(AlarmMachine(AlarmPolicy(start=2.0)), keep_all=keep_all)
+        series = Series(values=np.zeros((1000, 1)), channels=("a",))
+        made = make_detector("PCA", window=1).fit(waves(50))
+        found = made.explain(waves(50))
+        object.__setattr__(found, "scores", scores)
+        collector.add(series, found)
+        listed = collector.finish()
+        assert (listed.count, len(listed.events), listed.steps) == (250, kept, 1000)
+        assert listed.events[-1].event.start == listed.events[-1].begins == 996
+
+
+def test_reset_and_errors_end_events(detector):
+    scorer = StreamScorer(detector)
+    X = drive().values
+    for row in X[:66]:
+        scorer.push(row)
+    assert scorer.alarms.machine.is_firing
+    assert scorer.alarms.current[0].start == 60
+    scorer.reset()
+    assert not scorer.alarms.machine.is_firing
+    assert [c.what for c in scorer.alarms.take()][-1] == "final"
+
+
+def test_without_alarms_and_with_other_alarms(detector, tmp_path):
+    plain = make_detector("CrossChannelRidge").fit(waves(100))
+    assert StreamScorer(plain).alarms is None
+    assert data_collector(plain) is None
+    assert FleetScorer(plain).take_changes() == []
+    with pytest.raises(ConfigError, match="the detector has no alarm policy; give it one with"):
+        LiveAlarms(plain)
+    scorer = StreamScorer(plain)
+    scorer.push_many(waves(30))
+    scorer.save(tmp_path / "old.json")
+    plain.set_alarms(AlarmSetup(AlarmPolicy(start=99.0)))
+    restored = StreamScorer.restore(tmp_path / "old.json", plain)
+    assert restored.alarms.machine.row == 30, "a state from before the alarms goes on"
+    restored.save(tmp_path / "new.json")
+    plain.set_alarms(AlarmSetup(AlarmPolicy(start=98.0)))
+    with pytest.raises(ModelFileError, match="saved with another alarm policy; use the model"):
+        StreamScorer.restore(tmp_path / "new.json", plain)
+
+
+@pytest.mark.parametrize(
+    ("time", "plain"),
+    [
+        (1.5, 1.5), (3, 3), ("x", "x"), (None, None), (math.nan, None), (np.float32(2), 2.0),
+        (np.datetime64("2026-01-01"), "2026-01-01"),
+        (datetime(2026, 1, 1, tzinfo=UTC), "2026-01-01 00:00:00+00:00"),
+    ],
+)  # fmt: skip
+def test_times_are_saved_as_json_values(time, plain):
+    assert plain_time(time) == plain
+
+
+def test_data_collector_takes_channels_by_name(detector):
+    series = drive()
+    swapped = Series(values=series.values[:, ::-1], channels=NAMES[::-1], times=series.times)
+    found = []
+    for one in (series, swapped):
+        watch = data_collector(detector)
+        assert isinstance(watch, DataCollector)
+        watch.add(one)
+        found.append([timed.event for timed in watch.finish()])
+    assert [e.channels for e in found[0]] == [e.channels for e in found[1]]
+    assert [e.start for e in found[0]] == [100, 300]
