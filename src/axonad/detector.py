@@ -54,9 +54,8 @@ class Detector(Saving):
     contamination
         Share of normal steps that may lie above ``threshold_``.
     threshold
-        Rule that sets ``threshold_`` from the training scores: ``"pot"`` (extreme value
-        theory, also for rates below one step in the training series), ``"quantile"`` or
-        ``"conformal"``; see :mod:`axonad.threshold`.
+        Rule that sets ``threshold_`` from the training scores: ``"pot"`` (extreme value theory),
+        ``"quantile"`` or ``"conformal"``; see :mod:`axonad.threshold`.
     """
 
     contamination: float = 1e-4
@@ -66,10 +65,8 @@ class Detector(Saving):
     """Parameters that may change after ``fit`` because scoring reads their current value."""
     parity: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the parity protocol: those of the paper's runs, where our defaults differ."""
-
     leaderboard: ClassVar[Mapping[str, Any]] = {}
     """Parameters of TSB-AD's leaderboard of 2024, where they differ from parity."""
-
     end_is_shift: ClassVar[bool] = True
     """Whether scores at the end of windows are those at their centre, moved by half a window."""
 
