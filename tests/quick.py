@@ -49,9 +49,12 @@ def tiny_gpt2() -> str:
 NEURAL: dict[str, Any] = {
     "window": 12, "epochs": 2, "batch_size": 64, "device": "cpu", "verbose": False,
 }  # fmt: skip
+MULTIVIEW = ("window", "d_model", "heads", "epochs", "device", "verbose")
 QUICK: dict[str, dict[str, Any]] = {
     "AxonAD": SMALL,
     "AxonADVariant": SMALL | {"predicts": "keys", "scores": ("d_rec", "d_pred")},
+    "MultiView": {key: SMALL[key] for key in MULTIVIEW},
+    "Network": {key: SMALL[key] for key in MULTIVIEW},
     "CNN": NEURAL | {"widths": (4,)},
     "AutoEncoder": NEURAL | {"window": 1, "hidden": (8, 2)},
     "LSTMAD": NEURAL | {"width": 4, "layers": 1},
