@@ -1,11 +1,13 @@
 """Measure what a detector gains by scoring its own training rows.
 
     python benchmarks/tsb-ad-m/prefix.py TSB-AD-M-dev.zip WindowStatistics
+    python benchmarks/tsb-ad-m/prefix.py TSB-AD-M-dev.zip ShapeMemory SMAP,MSL,SMD,Daphnet
 
 TSB-AD evaluates the whole series, including the training prefix. A nearest-neighbour detector finds
 every training window among its reference windows, at distance 0. The script prints the mean VUS-PR
-over the evaluation series, fitted on the prefix: as scored by the detector; with held-out scores on
-the prefix (``decision_scores_``); and without the prefix.
+over the evaluation series (with a third argument: those whose names contain one of its words),
+fitted on the prefix: as scored by the detector; with held-out scores on the prefix
+(``decision_scores_``); and without the prefix.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ from axonad.bench.suite import read_suite
 from axonad.metrics import evaluate
 
 
-def main(data: str, name: str) -> None:
+def main(data: str, name: str, words: str = "") -> None:
     jobs = read_suite("tsb-ad-m", data=data).jobs(
-        detectors=[name], protocols=["causal"], split="eval"
-    )
+        detectors=[name], series=words.split(",") if words else (), protocols=["causal"],
+        split="eval",
+    )  # fmt: skip
     found = []
-    for job in jobs:
+    for job in (job for job in jobs if job.label == name):
         series = sources.load(job.series)
         detector = job.make_detector(device="cpu")
         steps, labels = series.train_steps, series.labels
@@ -44,4 +47,4 @@ def main(data: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:4])
