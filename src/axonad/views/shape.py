@@ -20,16 +20,15 @@ its own centre. Both are the same values of each part, shifted by its own length
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
-from axonad.data.windows import ALIGNMENTS, count_windows, spread
+from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
 from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, check_counts, take
@@ -111,19 +110,6 @@ class ShapeMemory(Detector):
                 self._parts.append(part)
                 scores.append(part.score(distances))
         return self._combined(scores)
-
-    def remembering(self, rows: int, *, of: int) -> Self:
-        """Return a copy that remembers windows of the first ``rows`` of its ``of`` training rows.
-
-        Directions and units stay those of all rows. Faults planted into the other rows can be
-        scored by it without another fit.
-        """
-        found = copy(self)
-        found._parts = [
-            part.before(count_windows(rows, part.length), of=count_windows(of, part.length))
-            for part in self._parts
-        ]
-        return found
 
     # -- scoring -----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ rows apart are nearly the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -60,11 +60,6 @@ class ShapePart:
     def search(self, points: Values, *, device: str = "cpu") -> tuple[Values, Indices]:
         """Return the distance of each point to the nearest remembered one, and its index."""
         return nearest(points, self.memory, self.half_squares, device=device)
-
-    def before(self, windows: int, *, of: int) -> ShapePart:
-        """Return this part with the memory of the first of all training windows only."""
-        kept = spaced(of, len(self.memory)) < windows
-        return replace(self, memory=self.memory[kept])
 
     def score(self, distances: Values) -> Values:
         """Return distances in units of held-out training distances, compressed."""

@@ -8,7 +8,7 @@ from dataclasses import astuple
 from axonad.bench.row import Row
 from axonad.errors import InputError
 from axonad.paper.published import PaperPair, paper_pairs
-from axonad.paper.tables.scores import OURS, TSB_AD
+from axonad.paper.tables.scores import OURS, TSB_AD, of_paper
 from axonad.report.comparisons import SIGNIFICANT
 from axonad.report.quality import DETECTOR
 from axonad.report.results_grid import collect
@@ -61,8 +61,8 @@ def paper_pairs_table(rows: Iterable[Row], *, metrics: Sequence[str], protocol: 
 
 
 def of_protocol(rows: Iterable[Row], protocol: str) -> list[Row]:
-    """Return the rows of a protocol; raise if there are none."""
-    kept = [row for row in rows if row.protocol == protocol]
+    """Return the rows of a protocol that belong in the paper's tables; raise if there are none."""
+    kept = [row for row in of_paper(rows) if row.protocol == protocol]
     if not kept:
         raise InputError(f"there are no rows of protocol {protocol}")
     return kept

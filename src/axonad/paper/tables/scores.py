@@ -24,6 +24,7 @@ from axonad.report.table import Cell, Column, Line, Table
 
 OURS = "AxonAD"
 VARIANTS = "AxonADVariant"  # has its own table, the ablation
+LATER = ("MultiView", "Network", "ShapeMemory", "Forecast", "Relation")  # no part of these tables
 FIGURES = "figures"
 PAPER_SEEDS = 4
 
@@ -72,8 +73,13 @@ def tsb_ad_paper_table(rows: Iterable[Row]) -> Table:
     return _table(rows, TSB_AD)
 
 
+def of_paper(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of the paper's detectors and of the baselines added to them."""
+    return [row for row in rows if row.detector not in LATER]
+
+
 def _table(rows: Iterable[Row], source: PaperTable) -> Table:
-    kept = check_rows(rows)
+    kept = check_rows(of_paper(rows))
     published = paper_scores(source.name)
     naming = line_names(kept)
     grids = {metric: collect(kept, metric=metric) for metric in PAPER_METRICS}
@@ -142,7 +148,7 @@ def _one_series_per_seed(rows: Sequence[Row]) -> list[Row]:
 
 def _order(published: Mapping[str, object], labels: Iterable[str]) -> list[str]:
     """Return the paper's detectors in its order, then all others, AxonAD last."""
-    registered = [entry.name for entry in list_detectors() if entry.name != VARIANTS]
+    registered = [e.name for e in list_detectors() if e.name not in (VARIANTS, *LATER)]
     every = dict.fromkeys([*published, *sorted(labels), *registered])
     return [name for name in every if name != OURS] + [OURS]
 
