@@ -8,8 +8,8 @@ import polars as pl
 from tests.conftest import waves
 
 NAMES = ["speed", "yaw_rate", "torque"]
-QUICK = ["-s", "window=16", "-s", "d_model=16", "-s", "heads=2", "-s", "tail=4", "-s", "epochs=2",
-         "-s", "device=cpu"]  # fmt: skip
+QUICK = ["--detector", "AxonAD", "-s", "window=16", "-s", "d_model=16", "-s", "heads=2",
+         "-s", "tail=4", "-s", "epochs=2", "-s", "device=cpu"]  # fmt: skip
 
 
 def frame(rows, seed=0, label=False, time=False):

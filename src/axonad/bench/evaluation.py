@@ -145,10 +145,14 @@ def _evaluate_alarms(detection: Detection, labels: Labels) -> dict[str, float]:
     """Return the alarms of the detector's own threshold, which was set without labels."""
     alarms = detection.scores > detection.threshold
     report = describe_alarms(alarms, labels)
-    return {
+    normal = np.asarray(labels) == 0
+    found = {
         "threshold": detection.threshold,
         "share": round(float(alarms.mean()), DIGITS),
+        "normal_share": round(float(alarms[normal].mean()), DIGITS) if normal.any() else None,
         "events": report.events,
         "found": report.found,
         "false_alarms": report.false_alarms,
+        "median_delay": report.median_delay,
     }
+    return {name: value for name, value in found.items() if value is not None}

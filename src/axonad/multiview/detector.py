@@ -40,6 +40,7 @@ IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of hel
 
 LEARNED = 0.8  # share of the training rows that the views of the self-test learn from
 GROUND = 8_000  # most rows into which faults are planted
+REMEMBERED = 5_000  # most training windows per length of the shape memory that is tested
 SIZES, CHANNELS, REPEATS = (1.0,), 6, 2  # of planted faults, see selftest.ranking.rank_faults
 
 
@@ -119,6 +120,8 @@ class MultiView(Detector):
         tested = dict(self.views_)  # the network's weights come from the first four fifths anyway
         try:
             for name, view in self._make_views().items():
+                if name == "shape":
+                    view.set_params(max_train=REMEMBERED)
                 if name != "network":
                     tested[name] = view.fit_by(view._fit, X[:cut], names)
             scorers = {name: _scorer(view) for name, view in tested.items()}

@@ -17,6 +17,11 @@ COLUMNS = {
     "false_alarms": Column(heading="false alarms", digits=2),
     "share": Column(heading="steps above"),
 }
+NEWER = {
+    "normal_share": Column(heading="normal steps above"),
+    "median_delay": Column(heading="median delay", digits=1),
+}
+"""Columns that earlier rows do not have; shown if a row has them."""
 
 
 def alarm_table(rows: Iterable[Row]) -> Table:
@@ -28,7 +33,9 @@ def alarm_table(rows: Iterable[Row]) -> Table:
     def summaries_of(name: str) -> list[Summary]:
         return summarise_grid(collect_with(kept, value=lambda row: row.alarms.get(name)))
 
-    means = {name: summaries_of(name) for name in COLUMNS}
+    newer = {name: c for name, c in NEWER.items() if any(name in row.alarms for row in kept)}
+    columns = COLUMNS | newer
+    means = {name: summaries_of(name) for name in columns}
     found = means["found"]
     lines: list[Line] = [
         (found[i].name, *(summaries[i].mean for summaries in means.values()), found[i].series)
@@ -36,11 +43,12 @@ def alarm_table(rows: Iterable[Row]) -> Table:
     ]
     return Table(
         title="What the detector's own threshold raises: means over series",
-        columns=(DETECTOR, *COLUMNS.values(), SERIES),
+        columns=(DETECTOR, *columns.values(), SERIES),
         rows=tuple(lines),
         notes=(
             describe(kept),
             "The threshold comes from training scores alone. False alarms: runs of alarms that "
-            "touch no event. Steps above: share of all steps scored.",
+            "touch no event. Steps above: share of all steps scored."
+            + (" Median delay: steps from an event's start to its first alarm." if newer else ""),
         ),
     )
