@@ -15,8 +15,8 @@ import axonad
 from tests.conftest import ROOT
 
 NAMES = {
-    "AxonAD", "AxonADError", "Detector", "FleetScorer", "Series", "StreamScorer", "__version__",
-    "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
+    "AxonAD", "AxonADError", "Detector", "FleetScorer", "MultiView", "Series", "StreamScorer",
+    "__version__", "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
 ELSEWHERE = {"axonad.__main__", "axonad.fast.gpu.kernels"}  # a script; needs triton

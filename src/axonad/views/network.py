@@ -78,7 +78,7 @@ class Network(Detector):
     Parameters
     ----------
     window, d_model, heads, epochs, epoch_windows
-        See :class:`axonad.AxonAD`, whose network is trained.
+        Sizes and training of AxonAD's network, see :class:`axonad.AxonAD`.
     align
         ``"center"`` of the window (best for recorded data) or its ``"end"`` (as in a live system).
     seed, device, verbose
