@@ -88,7 +88,7 @@ def test_refit_leaves_the_recordings_out(detector):
 
 
 def test_training_data_is_noticed(detector):
-    with pytest.warns(DataWarning, match="recording 1 has the scores of the training data"):
+    with pytest.warns(DataWarning, match="recording 1 seems to be the training data"):
         recalibrate(detector, [waves(300)], budget="6 per 600 steps")
     recalibrate(detector, [waves(300)], budget="6 per 600 steps", refit=True)
 
@@ -149,3 +149,14 @@ def test_bad_input(detector):
     with pytest.raises(InputError, match="drive cannot be used for calibration: window must be"):
         recalibrate(make_detector("PCA", window=9).fit(waves(50)), [series(5)], budget="1 per day",
                     seconds_per_step=1)  # fmt: skip
+
+
+def test_training_data_of_a_memory_is_noticed():
+    """A shape memory knows its training windows: their scores tell nothing about new ones."""
+    X = waves(600) + 0.3 * np.random.default_rng(0).normal(size=(600, 3))
+    memory = make_detector("ShapeMemory").fit(X)
+    with pytest.raises(InputError, match="all scores of recording 1 are 0, so that no threshold"):
+        recalibrate(memory, [X], budget="1 per 1000 steps")
+    both = make_detector("MultiView", views=("shape", "relation"), self_tested=False).fit(X)
+    with pytest.warns(DataWarning, match="recording 1 seems to be the training data"):
+        recalibrate(both, [X], budget="1 per 1000 steps")

@@ -17,11 +17,12 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.data.frames import match_channels, to_matrix
 from axonad.data.series import Series
 from axonad.data.timing import judge_steps, sampling_interval, to_seconds
-from axonad.errors import DataWarning
+from axonad.errors import DataWarning, InputError
 
 if TYPE_CHECKING:
     from axonad.detector import Detector
 
+LOWER = 0.5  # mean score of known data, as a share of the mean held-out training score
 FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
 
 
@@ -96,14 +97,26 @@ def recalibrate(
 
 
 def _warn_of_training_data(detector: Detector, scored: Sequence[Recording]) -> None:
-    """Warn of recordings whose scores are those of training."""
+    """Warn of recordings that seem to be the training data; refuse scores that tell nothing.
+
+    Detectors whose training scores are held out score their training data far lower than that.
+    """
     training = detector.decision_scores_
     for recording in scored:
         known = np.isfinite(recording.scores)
-        if len(known) == len(training) and np.allclose(recording.scores[known], training[known]):
+        scores = recording.scores[known]
+        if len(scores) and np.ptp(scores) == 0:
+            raise InputError(
+                f"all scores of {recording.name} are {scores[0]:g}, so that no threshold can be "
+                "chosen; if the detector has learned from it, set refit (--refit) or give others"
+            )
+        if len(known) != len(training):
+            continue
+        own = training[known]
+        if np.allclose(scores, own) or np.nanmean(scores) < LOWER * np.nanmean(own):
             warnings.warn(
-                f"{recording.name} has the scores of the training data, which say little about new "
-                "data; give other recordings, or set refit (--refit)",
+                f"{recording.name} seems to be the training data, whose scores say little about "
+                "new data; give other recordings, or set refit (--refit)",
                 DataWarning,
                 stacklevel=3,
             )
