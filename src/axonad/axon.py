@@ -208,10 +208,7 @@ class AxonAD(Detector):
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return an object that scores streams; all of them share one prepared network."""
-        source, net = vars(self).get("_live_net", (None, None))
-        if source != (self.net_, self.device):
-            net = LiveNet(self.net_, resolve_device(self.device))
-            self._live_net = (self.net_, self.device), net
+        net = LiveNet.of(self, self.net_, self.device)
         if isinstance(before, CachedWindows) and before.net is net:
             return before
         return CachedWindows(net, self._scaler, what=self._term_table(), finish=self._standardise)

@@ -151,10 +151,7 @@ class Network(Detector):
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return an object that scores streams; all of them share one prepared network."""
-        source, net = vars(self).get("_live_net", (None, None))
-        if source != (self.net_, self.device):
-            net = LiveNet(self.net_, resolve_device(self.device))
-            self._live_net = (self.net_, self.device), net
+        net = LiveNet.of(self, self.net_, self.device)
         if isinstance(before, CachedWindows) and before.net is net:
             return before
         return CachedWindows(

@@ -23,6 +23,7 @@ from axonad.fast.cpu.forward import ForwardNet
 from axonad.live_windows import Scored
 from axonad.model.net import AxonNet, Output
 from axonad.score.terms import Term
+from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.threads import one_thread, share_out
 
 CPU_BATCH = 8  # windows per forward pass: their activations must fit into the cache
@@ -50,6 +51,16 @@ class LiveNet:
         self._widths = [every.shape[1] + len(own), last.shape[1] + rows.shape[1]]
         self._weights = torch.cat([every, own, last, rows], dim=1)
         self.idle_passes: list[dict[int, LivePass]] = []  # not in use by a thread, by batch size
+
+    @classmethod
+    def of(cls, owner: object, net: AxonNet, device: str) -> LiveNet:
+        """Return the prepared network of a detector; it is kept there while it is valid."""
+        source, kept = vars(owner).get("_live_net", (None, None))
+        if source == (net, device) and isinstance(kept, cls):
+            return kept
+        made = cls(net, resolve_device(device))
+        vars(owner)["_live_net"] = (net, device), made
+        return made
 
     def rows(self, x: Tensor) -> tuple[Tensor, ...]:
         """Return the cached values of rows (R, F): (R, C) for all steps, (R, C') for the last."""
