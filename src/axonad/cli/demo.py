@@ -31,6 +31,7 @@ METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
 GAP = 25  # alarms at most this many steps apart belong to one event
 OTHER = 10_000  # from the seed of the drive to that of the drive that sets the threshold
 BUDGET = "1 per hour"
+DATA_FILES = ("normal.csv", "drive.csv", "other.csv")
 CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 
@@ -45,7 +46,7 @@ def demo(
         bool,
         typer.Option(
             "--data",
-            help="Also write the data, normal.csv and drive.csv, to try `fit` and `score` on.",
+            help="Also write the data: normal.csv to fit, other.csv to calibrate, drive.csv to score.",
         ),
     ] = False,
     force: Force = False,
@@ -56,7 +57,7 @@ def demo(
     """
     figure, table = folder / "demo.png", folder / "scores.csv"
     can_draw = can_draw_to(figure)
-    data_files = [folder / "normal.csv", folder / "drive.csv"] if data else []
+    data_files = [folder / name for name in DATA_FILES] if data else []
     for path in (figure, table, *data_files):
         check_output(path, force=force)
     with working("simulating two drives"):
@@ -64,7 +65,7 @@ def demo(
         other = generate_telemetry(steps=steps, seed=seed + OTHER)
     test = _test_half(drive)
     if data:
-        _write_data(folder, drive)
+        _write_data(folder, drive, other)
     print_line(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest, which is scored"
@@ -117,12 +118,14 @@ def _test_half(drive: Telemetry) -> Series:
     )
 
 
-def _write_data(folder: Path, drive: Telemetry) -> None:
-    """Write the fault-free half and the half with faults as CSV files."""
+def _write_data(folder: Path, drive: Telemetry, other: Telemetry) -> None:
+    """Write both halves of the drive and the fault-free half of the other as CSV files."""
     cut, seconds = drive.train_end, np.arange(len(drive.values)) / drive.sample_rate
     clean = dict(zip(drive.channels, drive.train.T, strict=True))
     faulty = dict(zip(drive.channels, drive.test.T, strict=True))
+    more = dict(zip(other.channels, other.train.T, strict=True))
     write_table(folder / "normal.csv", {"t_s": seconds[:cut], **clean})
+    write_table(folder / "other.csv", {"t_s": seconds[:cut], **more})
     write_table(folder / "drive.csv", {"t_s": seconds[cut:], **faulty, "Label": drive.test_labels})
 
 
