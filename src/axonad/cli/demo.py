@@ -46,7 +46,7 @@ def demo(
         bool,
         typer.Option(
             "--data",
-            help="Also write the data: normal.csv to fit, other.csv to calibrate, drive.csv to score.",
+            help="Also write the data: normal.csv to fit, other.csv to calibrate, drive.csv.",
         ),
     ] = False,
     force: Force = False,
