@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 from axonad.alarms.budget import Budget, Rate, at_most, poisson_interval, smallest_promise
 from axonad.errors import ConfigError, InputError
@@ -56,7 +57,6 @@ def test_periods_in_steps_and_a_missing_time_between_steps():
 @pytest.mark.parametrize("events", [0, 1, 2, 7, 40, 1000])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_the_interval_is_that_of_the_chi_square_quantiles(events, confidence):
-    chi2 = pytest.importorskip("scipy.stats").chi2
     tail = (1 - confidence) / 2
     low = chi2.ppf(tail, 2 * events) / 2 if events else 0.0
     high = chi2.ppf(1 - tail, 2 * events + 2) / 2

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.windows import count_windows
+from axonad.score.level import HIGH, Level
 from axonad.views.shape_lookup import Lookup
 from axonad.views.shape_search import Indices, Values, half_squares, nearest
 from axonad.views.shape_space import ShapeSpace, centred_windows, describe, spaced
@@ -27,7 +28,6 @@ from axonad.views.shape_space import ShapeSpace, centred_windows, describe, spac
 COMPARED = 100_000  # most windows of a series whose held-out distance is computed
 FOLDS = 5  # stretches of the training series, each compared with the others
 SAMPLE = 256  # training windows from which directions are learned
-HIGH = 0.99  # quantile of held-out distances that is one unit above their median
 FLOOR = 1e-3  # smallest unit of a part, as a share of the root mean square length of a window
 TINY = 1e-6  # added to a unit: in training all windows may be flat
 
@@ -63,7 +63,7 @@ class ShapePart:
 
     def score(self, distances: Values) -> Values:
         """Return distances in units of held-out training distances, compressed."""
-        return np.log1p(np.maximum((distances - self.median) / self.unit, 0))
+        return Level(self.median, self.unit).apply(distances)
 
 
 def learn_parts(
