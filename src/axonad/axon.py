@@ -56,7 +56,7 @@ class AxonAD(Detector):
     by median and IQR of the training windows (Özer et al., 2026, arXiv 2603.12916).
 
     The defaults are the paper's hyper-parameters with causal scaling, the best checkpoint kept and
-    a shorter training; :meth:`paper` gives the authors' own protocol.
+    a shorter training with larger steps; :meth:`paper` gives the authors' own protocol.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class AxonAD(Detector):
     block_fraction: float = 0.5
     dropout: float = 0.1
     dilations: tuple[int, ...] = (1, 2, 4, 8)
-    lr: float = 5e-4
+    lr: float = 1e-3
     weight_decay: float = 1e-5
     batch_size: int = 128
     epochs: int = 25
-    epoch_windows: int | None = 2000
+    epoch_windows: int | None = 1500
     patience: int = 3
     validation: float = 0.2
     restore_best: bool = True
@@ -115,7 +115,7 @@ class AxonAD(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     parity: ClassVar[Mapping[str, Any]] = {
-        "scaling": "array", "restore_best": False, "align": "center", "epochs": 50,
+        "scaling": "array", "restore_best": False, "align": "center", "lr": 5e-4, "epochs": 50,
         "epoch_windows": None,
     }  # fmt: skip
 

@@ -41,6 +41,7 @@ IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of hel
 LEARNED = 0.8  # share of the training rows that the views of the self-test learn from
 GROUND = 8_000  # most rows into which faults are planted
 REMEMBERED = 5_000  # most training windows per length of the shape memory that is tested
+TESTED = 2  # lengths of it, the shortest
 SIZES, CHANNELS, REPEATS = (1.0,), 6, 2  # of planted faults, see selftest.ranking.rank_faults
 
 
@@ -77,7 +78,7 @@ class MultiView(Detector):
     d_model: int = 128
     heads: int = 8
     epochs: int = 25
-    epoch_windows: int | None = 2000
+    epoch_windows: int | None = 1500
     self_tested: bool = True
     align: str = "center"
     seed: int = 2024
@@ -121,7 +122,8 @@ class MultiView(Detector):
         try:
             for name, view in self._make_views().items():
                 if name == "shape":
-                    view.set_params(max_train=REMEMBERED)
+                    lengths = vars(self.views_[name])["lengths_"][:TESTED]
+                    view.set_params(max_train=REMEMBERED, lengths=lengths)
                 if name != "network":
                     tested[name] = view.fit_by(view._fit, X[:cut], names)
             scorers = {name: _scorer(view) for name, view in tested.items()}

@@ -89,7 +89,7 @@ class Network(Detector):
     d_model: int = 128
     heads: int = 8
     epochs: int = 25
-    epoch_windows: int | None = 2000
+    epoch_windows: int | None = 1500
     align: str = "center"
     seed: int = 2024
     device: str = "auto"

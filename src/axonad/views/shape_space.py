@@ -133,15 +133,16 @@ def describe(
     needed = np.zeros(len(everything), dtype=bool)
     for numbers in wanted:
         needed[numbers] = True
+    filters = np.hstack([space.filters for space in spaces])  # one product is faster than many
+    columns = np.cumsum([len(space.directions) for space in spaces])[:-1]
     for block, windows in blocks_of(Z, length, everything[needed]):
         energy = step_energy(windows)
-        for space, numbers, points in zip(spaces, wanted, found, strict=True):
+        coordinates = np.split(windows.reshape(len(windows), -1) @ filters, columns, axis=1)
+        for space, numbers, points, own in zip(spaces, wanted, found, coordinates, strict=True):
             begin, end = np.searchsorted(numbers, [block[0], block[-1] + 1])
-            if end - begin == len(block):
-                points[begin:end] = space.points(windows, energy)
-            elif end > begin:
+            if end > begin:
                 some = np.searchsorted(block, numbers[begin:end])
-                points[begin:end] = space.points(windows[some], energy[some])
+                points[begin:end] = space.complete(own[some], energy[some])
     return found
 
 
