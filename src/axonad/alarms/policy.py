@@ -40,6 +40,11 @@ class AlarmPolicy:
         critical. The threshold itself is at 1.
     long
         Rows from which an event is one step more severe; None if its duration does not matter.
+    rise, settle, recover
+        How fast both thresholds follow scores that stay high, in units of ``start - level`` per
+        row; see :mod:`axonad.alarms.following`. With a ``rise`` of 0 they do not.
+    allowance
+        Rows in alarm, per row below ``start``, before the thresholds rise.
     """
 
     start: float
@@ -51,6 +56,10 @@ class AlarmPolicy:
     cause_gap: int = 0
     far: tuple[float, float] = (2.0, 4.0)
     long: int | None = None
+    rise: float = 0.0
+    settle: float = 0.0
+    recover: float = 0.0
+    allowance: float = 0.0
 
     def __post_init__(self) -> None:
         check_float("start", self.start)
@@ -68,6 +77,8 @@ class AlarmPolicy:
             check_int(name, getattr(self, name), low=0)
         if self.long is not None:
             check_int("long", self.long, low=1)
+        for name in ("rise", "settle", "recover", "allowance"):
+            check_float(name, getattr(self, name), low=0)
         if not isinstance(self.far, tuple) or len(self.far) != 2:
             raise ConfigError(f"far must be two numbers, got {self.far!r:.60}")
         check_float("far", self.far[0], low=1)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LOWER = 0.5  # mean score of known data, as a share of the mean held-out training score
 FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
+RISE, SETTLE, RECOVER, ALLOWANCE = 0.2, 0.002, 0.01, 0.01
+"""How thresholds follow scores that stay high, chosen on the tuning series."""
 
 
 def default_shape(history: int) -> AlarmPolicy:
@@ -31,10 +33,13 @@ def default_shape(history: int) -> AlarmPolicy:
 
     A fault stays in the window, so alarms up to a window apart are one event, and up to four
     windows apart if the same channel is blamed most. An event is long from four windows on. Here a
-    window has at least ``FEWEST`` rows.
+    window has at least ``FEWEST`` rows. The thresholds follow scores that stay high.
     """
     rows = max(history, FEWEST)
-    return AlarmPolicy(start=0.0, merge_gap=rows, cause_gap=4 * rows, long=4 * rows)
+    return AlarmPolicy(
+        start=0.0, merge_gap=rows, cause_gap=4 * rows, long=4 * rows,
+        rise=RISE, settle=SETTLE, recover=RECOVER, allowance=ALLOWANCE,
+    )  # fmt: skip
 
 
 def recalibrate(

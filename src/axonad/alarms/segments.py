@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.following import lower
 from axonad.alarms.policy import AlarmPolicy
 
 Rows = NDArray[np.int64]
@@ -59,6 +60,7 @@ def _find_firing(
     The third array numbers the part between cuts and NaN that each lies in.
     """
     none = np.empty(0, dtype=np.int64)
+    scores = lower(scores, policy)
     edges = np.array(sorted(set(cuts)), dtype=np.int64)
     hot = np.flatnonzero(scores > policy.release)
     if len(hot) == 0:

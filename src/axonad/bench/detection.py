@@ -6,14 +6,17 @@ Saved to disk (``--keep-scores``), it lets metrics be computed again without ano
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad import __version__, modelfile
 from axonad.bench import machine
+from axonad.bench.event_alarms import training_policy
 from axonad.bench.job import Job
 from axonad.bench.sources import LoadedSeries
 from axonad.data.frames import Matrix
@@ -47,6 +50,7 @@ class Detection:
     version: str
     commit: str
     end_is_shift: bool = True  # see axonad.detector
+    policy: Mapping[str, Any] | None = None  # of its events, see axonad.bench.event_alarms
 
 
 def detect(job: Job, series: LoadedSeries, *, device: str | None = None) -> Detection:
@@ -105,6 +109,7 @@ def record(
         version=__version__,
         commit=machine.commit(),
         end_is_shift=detector.end_is_shift,
+        policy=training_policy(detector),
     )
 
 

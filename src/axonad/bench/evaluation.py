@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from axonad import __version__
 from axonad.bench.detection import Detection
+from axonad.bench.event_alarms import evaluate_events
 from axonad.bench.job import Job
 from axonad.bench.machine import commit
 from axonad.bench.row import Row
@@ -49,7 +50,7 @@ def evaluate_detection(
         metrics={name: round(v, DIGITS) for name, v in result.items() if not math.isnan(v)},
         parts=_evaluate_parts(detection, labels, result.window),
         kinds=_evaluate_kinds(detection, series, result.window),
-        alarms=_evaluate_alarms(detection, labels),
+        alarms=_evaluate_alarms(detection, labels) | _evaluate_events(job, series, detection),
     )
 
 
@@ -156,3 +157,13 @@ def _evaluate_alarms(detection: Detection, labels: Labels) -> dict[str, float]:
         "median_delay": report.median_delay,
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _evaluate_events(job: Job, series: LoadedSeries, detection: Detection) -> dict[str, float]:
+    """Return the events after the training rows; none where everything was learned from."""
+    first = max(series.train_steps, series.scored_from)
+    labels = series.labels[first:]
+    if detection.policy is None or job.trained_on == "series" or len(labels) == 0:
+        return {}
+    scores = detection.scores[first - series.scored_from :]
+    return evaluate_events(scores, labels, detection.policy, threshold=detection.threshold)
