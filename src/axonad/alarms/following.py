@@ -83,7 +83,7 @@ class Lift:
         last = np.searchsorted(hot, np.arange(len(scores) + 1))  # rows above start before each
         self._quiet = int(scored[-1] - since[-1])
         lifts = np.array(after)[last] - (scored - since[last]) * self._recover
-        return np.maximum(0.0, lifts)[:-1]
+        return np.asarray(np.maximum(0.0, lifts)[:-1])
 
     def _pass(self, score: float, quiet: int) -> None:
         """Add a row above the start threshold after so many below it."""
