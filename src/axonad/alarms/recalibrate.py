@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOWER = 0.5  # mean score of known data, as a share of the mean held-out training score
 FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
-RISE, SETTLE, RECOVER, ALLOWANCE = 0.2, 0.002, 0.01, 0.01
+RISE, SETTLE, RECOVER, ALLOWANCE = 0.3, 0.002, 0.01, 0.01
 """How thresholds follow scores that stay high, chosen on the tuning series."""
 
 

@@ -32,13 +32,14 @@ from axonad.report.comparison_figures import draw_pairwise, draw_runtime
 from axonad.report.comparisons import pairwise_table
 from axonad.report.costs import failure_table, runtime_table
 from axonad.report.critical_difference import draw_critical_difference
+from axonad.report.events import event_table, has_events
 from axonad.report.quality import dataset_table, kind_table, parts_table, score_table
 from axonad.report.results_grid import line_names
 from axonad.report.table import Table
 
 KINDS = (
-    "scores", "macro", "datasets", "kinds", "parts", "combination", "alarms", "pairwise",
-    "runtime", "failures",
+    "scores", "macro", "datasets", "kinds", "parts", "combination", "alarms", "threshold",
+    "pairwise", "runtime", "failures",
 )  # fmt: skip
 
 
@@ -110,7 +111,9 @@ def _tables(rows: list[Row], metric: str, reference: str | None) -> MakeTables:
     if any(set(PARTS) <= set(row.parts) for row in rows):
         made["combination"] = partial(combination_table, rows)
     if any(row.alarms for row in rows):
-        made["alarms"] = partial(alarm_table, rows)
+        has_any = any(has_events(row) for row in rows)
+        made["alarms"] = partial(event_table if has_any else alarm_table, rows)
+        made["threshold"] = partial(alarm_table, rows)
     if reference is not None:
         made["pairwise"] = partial(pairwise_table, rows, reference=reference, metric=metric)
     if any(not row.is_ok for row in rows):
