@@ -61,8 +61,6 @@ class Detector(Saving):
     contamination: float = 1e-4
     threshold: str = "pot"
 
-    changeable: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that may change after ``fit`` because scoring reads their current value."""
     parity: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the parity protocol: those of the paper's runs, where our defaults differ."""
     leaderboard: ClassVar[Mapping[str, Any]] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class Saving(Parameters, ABC):
     threshold_: float
     interval_: float | None = None
     """Sampling interval of the training series in seconds; None if it had no times."""
+    changeable: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that may change after ``fit`` because scoring reads their current value."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]
@@ -58,9 +60,13 @@ class Saving(Parameters, ABC):
         """Use an alarm policy; its start threshold becomes ``threshold_``.
 
         ``setup`` comes from :func:`axonad.alarms.recalibrate.recalibrate` and is saved with the
-        detector. The threshold before is kept in it. Another ``fit`` removes it.
+        detector. The threshold before is kept in it. Another ``fit`` removes it. Scores are placed
+        at the end of windows from now on (``align``), so that files and streams have the same
+        events.
         """
         self.check_fitted()
+        if "align" in self.changeable:
+            self.set_params(align="end")
         self.alarm_setup_, self.threshold_ = setup, setup.policy.start
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:

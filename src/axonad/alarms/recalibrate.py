@@ -13,6 +13,7 @@ from axonad.alarms.budget import Budget
 from axonad.alarms.calibration import HYSTERESIS, Calibration, Recording, calibrate
 from axonad.alarms.held_out import FOLDS, score_left_out, score_new
 from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.scored import placed_at_end
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.frames import match_channels, to_matrix
 from axonad.data.series import Series
@@ -56,6 +57,8 @@ def recalibrate(
 ) -> tuple[AlarmSetup, Calibration]:
     """Return the alarms for a fitted detector that stay within a budget; it is not changed.
 
+    Scores are placed at the end of windows, as a stream has them.
+
     Parameters
     ----------
     detector
@@ -79,6 +82,7 @@ def recalibrate(
         The recordings before missing values were filled, to learn the rules for bad data from.
     """
     detector.check_fitted()
+    detector = placed_at_end(detector)
     budget = Budget.parse(budget)
     seconds = seconds_per_step
     if seconds is None:

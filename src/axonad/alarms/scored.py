@@ -1,15 +1,28 @@
-"""Scores as an alarm sees them: only those of windows that a stream would have had.
+"""Scores as an alarm sees them: those that a stream would have had at that row.
 
-With ``align="end"`` a detector gives the rows before the end of the first full window the score of
-that window. A stream has no score for these rows, and neither has an alarm.
+They are placed at the end of their windows, so that files and streams have the same events. With
+``align="end"`` a detector gives the rows before the end of the first full window the score of that
+window. A stream has no score for these rows, and neither has an alarm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from axonad.detector import Detector
+
+
+def placed_at_end(detector: Detector) -> Detector:
+    """Return the detector, or a copy of it, whose scores are placed at the end of windows."""
+    if "align" not in detector.changeable or detector.get_params()["align"] == "end":
+        return detector
+    return copy(detector).set_params(align="end")
 
 
 def without_lead(
