@@ -15,7 +15,7 @@ from axonad.alarms.recalibrate import recalibrate
 from axonad.data.series import Series
 from axonad.errors import ChannelError, ConfigError, DataWarning, InputError
 from axonad.joint_scoring import score_tails
-from axonad.stream.chunks import score_chunks
+from axonad.stream.chunks import check_chunks, score_chunks
 from tests.conftest import SMALL, waves
 from tests.stream.conftest import assert_close
 
@@ -165,8 +165,10 @@ def test_chunks_are_the_whole_and_say_it_once(relation):
     winter = series(200, seed=1, start=-5, stop=2)
     with pytest.warns(DataWarning, match="-5 to 2 here") as said:
         whole = relation.explain(winter)
+    chunks = [winter.rows(i, i + 50) for i in range(0, 200, 50)]
     with pytest.warns(DataWarning) as said_of_chunks:
-        parts = list(score_chunks(relation, [winter.rows(i, i + 50) for i in range(0, 200, 50)]))
+        check_chunks(relation, chunks)
+    parts = list(score_chunks(relation, chunks))  # which says nothing
     assert [str(each.message) for each in said_of_chunks] == [str(each.message) for each in said]
     assert_close(np.concatenate([found.scores for _, found in parts]), whole.scores)
     assert_close(

@@ -26,13 +26,14 @@ from axonad.errors import DataWarning
 
 CONTEXT = "Ambient_Air_Temperature"
 EVERY = 10
+SMALL = {"d_model": 32, "heads": 4, "epochs": 5}  # of the network
 DETECTORS: dict[str, dict[str, Any]] = {
     "PCA": {},
     "CrossChannelRidge": {"smooth": 31},
     "Relation": {},
     "ShapeMemory": {},
-    "AxonAD": {"epochs": 5, "verbose": False, "device": "cpu"},
-    "MultiView": {"epochs": 5, "verbose": False, "device": "cpu"},
+    "AxonAD": SMALL | {"verbose": False, "device": "cpu"},
+    "MultiView": SMALL | {"verbose": False, "device": "cpu"},
 }
 
 

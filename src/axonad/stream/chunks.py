@@ -55,7 +55,7 @@ def check_chunks(detector: Detector, chunks: Iterable[Series]) -> CheckedChunks:
     detector.check_causal(PURPOSE)
     finder = StretchFinder(window=detector.history, interval=detector.interval_)
     rows, name = 0, "series"
-    for chunk in chunks:
+    for chunk in watched(detector, chunks):
         _check_chunk(detector, chunk, rows)
         finder.add(chunk)
         rows, name = rows + len(chunk), chunk.name
@@ -74,7 +74,7 @@ def score_chunks(
     """
     detector.check_causal(PURPOSE)
     empty: Explanation | None = None
-    for scored, pieces in _by_stretch(watched(detector, chunks), stretches):
+    for scored, pieces in _by_stretch(chunks, stretches):
         if scored:
             parts = _score_stretch(detector, pieces)
         else:
