@@ -29,7 +29,7 @@ from axonad.progress import Progress
 from axonad.score.blame import fit_channel_scale, withhold
 from axonad.score.restoring import restore_scale, restore_scaler
 from axonad.score.standardise import RobustScale, combine
-from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms
+from axonad.score.terms import TERMS, Term, WindowTerms, compute_terms, without_channels
 from axonad.stretches import Parts
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import seeded
@@ -114,6 +114,7 @@ class AxonAD(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
+    conditions: ClassVar[bool] = True
     parity: ClassVar[Mapping[str, Any]] = {
         "scaling": "array", "restore_best": False, "align": "center", "lr": 5e-4, "epochs": 50,
         "epoch_windows": None,
@@ -233,7 +234,7 @@ class AxonAD(Detector):
             )  # fmt: skip
 
     def _term_table(self) -> Mapping[str, Term]:
-        return TERMS
+        return without_channels(TERMS, self.context_columns)
 
     def _standardise(self, found: Mapping[str, NDArray[np.float64]]) -> Scored:
         terms = {name: self.scales_[name].apply(values) for name, values in found.items()}

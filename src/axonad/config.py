@@ -146,7 +146,8 @@ def _parse(name: str, text: str, hint: Any) -> Any:
                 return option(text)
             if typing.get_origin(option) is tuple:
                 item = typing.get_args(option)[0]
-                return tuple(item(part) for part in text.strip("()[] ").split(",") if part.strip())
+                parts = (part.strip() for part in text.strip("()[] ").split(","))
+                return tuple(item(part) for part in parts if part)
         except (KeyError, ValueError):
             continue  # try the next type of a union
     words = {types.NoneType: "none", int: "an integer", float: "a number", bool: "true or false"}

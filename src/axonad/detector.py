@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad import modelfile
 from axonad.alarms.policy import AlarmPolicy
 from axonad.config import build, check_choice, check_float, outlier_tags
+from axonad.data.context import Context, NewContext, check_rest
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
-from axonad.errors import ConfigError, DivergedError, InputError, NotFittedError
+from axonad.errors import ConfigError, DivergedError, InputError
 from axonad.explanation import Explanation
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
@@ -60,6 +60,7 @@ class Detector(Saving):
 
     contamination: float = 1e-4
     threshold: str = "pot"
+    context: tuple[str, ...] = ()
 
     parity: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the parity protocol: those of the paper's runs, where our defaults differ."""
@@ -89,13 +90,15 @@ class Detector(Saving):
         try:
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
-            scores = learn(X, names)
+            self.context_ = Context.learn(self.context, X, names)
+            scores = learn(self.in_context(X), names)
             self.n_features_in_ = X.shape[1]
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
             self.interval_ = interval
             self._fitted_with = self.get_params()
-            self.decision_scores_ = self._finite(self._score(X) if scores is None else scores)
+            scores = self._score(self.in_context(X)) if scores is None else scores
+            self.decision_scores_ = self._finite(scores)
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
@@ -137,7 +140,12 @@ class Detector(Saving):
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
-        found, cuts = self._by_stretch(X, lambda rows: self._explain(rows, blame=blame))
+
+        def explain(rows: Matrix) -> Parts:
+            scores, components, blamed = self._explain(rows, blame=blame)
+            return scores, components, self._withhold_context(blamed)
+
+        found, cuts = self._by_stretch(X, explain)
         return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
@@ -154,7 +162,7 @@ class Detector(Saving):
 
         Each is the score of the window that ends at the row, as live streams need it.
         """
-        scores, components = self._score_ends(X)
+        scores, components = self._score_ends(self.in_context(X))
         return self._finite(scores), components
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
@@ -196,14 +204,6 @@ class Detector(Saving):
         if why := self.why_not_causal:
             raise ConfigError(f"{type(self).__name__} cannot {purpose} as it was fitted: {why}")
 
-    @property
-    def fingerprint(self) -> str:
-        """A hash of parameters and learned state; equal for a detector and its saved copy."""
-        self.check_fitted()
-        params = {k: v for k, v in self.get_params().items() if k not in self.changeable}
-        identity = [type(self).__name__, params, self.channel_names]
-        return modelfile.fingerprint(identity, self._state()[1])
-
     # -- what a detector writes --------------------------------------------------------------
 
     @abstractmethod
@@ -224,11 +224,9 @@ class Detector(Saving):
         return scores, {"score": scores}, None
 
     def _check_params(self) -> None:
+        super()._check_params()
         check_float("contamination", self.contamination, above=0, below=0.5)
         check_choice("threshold", self.threshold, THRESHOLDS)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "threshold_")
 
     def __sklearn_tags__(self) -> Any:
         return outlier_tags()
@@ -240,6 +238,7 @@ class Detector(Saving):
         self._check_params()
         values, names = to_matrix(without_unusable(X))
         check_sound(values, names)
+        check_rest(self.context, values, names)
         self._check_length(values)
         check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
         return values, names
@@ -257,15 +256,24 @@ class Detector(Saving):
 
         return score_stretches(finite, values, parts), cuts_of(parts, len(values))
 
-    def _checked(self, X: Any) -> Matrix:
-        """Return ``X`` as a matrix with the channels of training; raise InputError if invalid."""
+    def new_context(self, X: Any) -> tuple[NewContext, ...]:
+        """Return the context channels that leave their training range in ``X``, and how far."""
+        return self._find_new_context(X, self._matched(X), self.channel_names)
+
+    def _matched(self, X: Any) -> Matrix:
+        """Return ``X`` as a matrix with the channels of training, all values finite."""
         self.check_fitted()
         values, names = to_matrix(X)
         known = self.channel_names
         values = match_channels(values, names, expected=known, count=self.n_features_in_)
         check_finite(values, known or names, purpose="X")
-        self._check_length(values)
         return values
+
+    def _checked(self, X: Any) -> Matrix:
+        """Return ``X`` as a matrix to score, in context; raise InputError if it is invalid."""
+        values = self._matched(X)
+        self._check_length(values)
+        return self._enter_context(X, values, self.channel_names)
 
     def _check_length(self, X: Matrix) -> None:
         if len(X) < self.history:
@@ -273,18 +281,6 @@ class Detector(Saving):
                 f"window must be at most the series length {len(X)}, got {self.history}; "
                 f"X needs at least {self.history} rows"
             )
-
-    def check_fitted(self) -> None:
-        """Raise NotFittedError before ``fit``, ConfigError if a parameter changed since."""
-        if not hasattr(self, "threshold_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(X) first")
-        for name, value in self._fitted_with.items():
-            now = getattr(self, name)
-            if now != value and name not in self.changeable:
-                raise ConfigError(
-                    f"{name} is now {now!r} but the detector was fitted with {value!r}; "
-                    "set it back or call fit again"
-                )
 
     def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Raise DivergedError if a score is NaN or infinite."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.context_candidates import Candidate, find_candidates
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import find_movement
 from axonad.threshold import find_events
@@ -54,6 +55,7 @@ class FitReport:
     validation_errors: tuple[float, ...]  # by epoch; empty without held-out rows
     kept_epoch: int | None  # epoch of the weights that were kept; None without epochs
     notes: tuple[str, ...] = ()  # what the detector itself has to say about its fit
+    candidates: tuple[Candidate, ...] = ()  # channels that may only set the scene
 
     @property
     def share_above(self) -> float:
@@ -104,7 +106,8 @@ class FitReport:
         if self.kept_epoch is not None:
             lines.append(f"kept the weights of epoch {self.kept_epoch}")
         warnings = [f"warning: {text}" for text in self.warnings]
-        return "\n".join([*lines, *self.notes, *warnings])
+        candidates = [f"note: {candidate}" for candidate in self.candidates]
+        return "\n".join([*lines, *self.notes, *candidates, *warnings])
 
 
 class Fitted(Protocol):
@@ -112,6 +115,7 @@ class Fitted(Protocol):
 
     contamination: float
     threshold: str
+    context: tuple[str, ...]
     threshold_: float
     decision_scores_: NDArray[np.float64]
 
@@ -131,6 +135,7 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
     labels = names or tuple(str(i) for i in range(X.shape[1]))
     constant, nearly, _ = find_movement(X, names)
     training: Any = getattr(detector, "training_", None)
+    named = set(map(str, detector.context))
     return FitReport(
         rows=len(X),
         channels=X.shape[1],
@@ -147,6 +152,7 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
         validation_errors=tuple(getattr(training, "validation", ())),
         kept_epoch=getattr(training, "kept_epoch", None),
         notes=tuple(getattr(detector, "fit_notes_", ())),
+        candidates=tuple(c for c in find_candidates([X], names) if c.channel not in named),
     )
 
 

@@ -17,7 +17,13 @@ from axonad.model.config import NetConfig
 from axonad.model.net import Output
 from axonad.progress import Progress
 from axonad.score.standardise import combine
-from axonad.score.terms import Term, compute_terms, query_mismatch, reconstruction_error
+from axonad.score.terms import (
+    Term,
+    compute_terms,
+    query_mismatch,
+    reconstruction_error,
+    without_channels,
+)
 from axonad.torch_runtime.device import resolve_device
 
 Scored = tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]
@@ -29,9 +35,11 @@ def score_tails(detectors: Sequence[AxonAD], X: Matrix) -> list[Scored]:
     The detectors must be fitted and differ in nothing but ``tail``: :func:`axonad.fit_many` trains
     such detectors once. X must be finite, and have no gaps in time.
     """
+    X = detectors[0].in_context(X)
     longest = max(detectors, key=lambda detector: detector.tail)
     device = resolve_device(longest.device)
-    table: dict[str, Term] = {"d_rec": reconstruction_error}
+    error = without_channels({"d_rec": reconstruction_error}, longest.context_columns)
+    table: dict[str, Term] = dict(error)
     table |= {str(detector.tail): _mismatch(detector.tail) for detector in detectors}
     windows = count_windows(len(X), longest.window)
     with Progress("scoring", windows, show=False) as progress:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from axonad import modelfile
 from axonad.alarms.setup import AlarmSetup
+from axonad.conditioning import Conditioning
+from axonad.data.context import Context, find_columns
 from axonad.data.frames import Names
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, NotFittedError
 from axonad.modelfile import check_entries, check_number, take
-from axonad.parameters import Parameters
 
 FORMAT = modelfile.FORMAT
 FILES = ("detector.json", "state.safetensors")
@@ -26,7 +27,7 @@ KIND = "axonad-detector"
 MOST_CHANNELS = 10_000_000
 
 
-class Saving(Parameters, ABC):
+class Saving(Conditioning, ABC):
     """The part of a detector that saves and loads it."""
 
     n_features_in_: int
@@ -41,6 +42,9 @@ class Saving(Parameters, ABC):
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]
 
+    changeable: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that may change after ``fit`` because scoring reads their current value."""
+
     @property
     def channel_names(self) -> Names:
         """Names of the channels in training; None if they had no names."""
@@ -52,9 +56,30 @@ class Saving(Parameters, ABC):
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
 
-    @abstractmethod
     def check_fitted(self) -> None:
-        """Raise an error unless the detector is fitted with its current parameters."""
+        """Raise NotFittedError before ``fit``, ConfigError if a parameter changed since."""
+        if not hasattr(self, "threshold_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(X) first")
+        for name, value in self._fitted_with.items():
+            now = getattr(self, name)
+            if now != value and name not in self.changeable:
+                raise ConfigError(
+                    f"{name} is now {now!r} but the detector was fitted with {value!r}; "
+                    "set it back or call fit again"
+                )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "threshold_")
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of parameters and learned state; equal for a detector and its saved copy."""
+        self.check_fitted()
+        params = {k: v for k, v in self._saved_params().items() if k not in self.changeable}
+        identity = [type(self).__name__, params, self.channel_names]
+        if self.context_ is not None:
+            identity.append(self.context_.to_json())
+        return modelfile.fingerprint(identity, self._state()[1])
 
     def set_alarms(self, setup: AlarmSetup) -> None:
         """Use an alarm policy; its start threshold becomes ``threshold_``.
@@ -83,7 +108,7 @@ class Saving(Parameters, ABC):
             "format": FORMAT,
             "axonad": __version__,
             "detector": type(self).__name__,
-            "params": self.get_params(),
+            "params": self._saved_params(),
             "channels": None if self.channel_names is None else list(self.channel_names),
             "channel_count": self.n_features_in_,
             "threshold": self.threshold_,
@@ -92,6 +117,8 @@ class Saving(Parameters, ABC):
         }
         if self.alarm_setup_ is not None:
             document["alarms"] = self.alarm_setup_.to_json()
+        if self.context_ is not None:
+            document["context"] = self.context_.to_json()
         arrays = {**arrays, "training_scores": self.decision_scores_}
         modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=overwrite)
 
@@ -106,6 +133,10 @@ class Saving(Parameters, ABC):
         if document.get("alarms") is not None:
             alarms = check_entries("alarms", document["alarms"])
             self.alarm_setup_ = AlarmSetup.from_json(alarms, channels=self.n_features_in_)
+        if self.context:
+            columns = find_columns(self.context, self.channel_names, self.n_features_in_)
+            entries = check_entries("context", document["context"])
+            self.context_ = Context.from_json(entries, columns=columns)
         scores = take(arrays, "training_scores", None)
         if len(scores) < self.history:
             raise ValueError(
@@ -116,6 +147,11 @@ class Saving(Parameters, ABC):
         self._restore(check_entries("state", document["state"]), arrays)
         self._fitted_with = self.get_params()
         return self
+
+    def _saved_params(self) -> dict[str, Any]:
+        """Return the parameters to save; without context, as before there was any."""
+        params = self.get_params()
+        return {name: value for name, value in params.items() if name != "context" or value}
 
     def _load_channels(self, names: object, count: object) -> None:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_CHANNELS:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.detector import Detector
-from axonad.errors import AxonADError, ChannelError, ConfigError, InputError, NotFittedError
+from axonad.errors import (
+    AxonADError,
+    ChannelError,
+    ConfigError,
+    DataWarning,
+    InputError,
+    NotFittedError,
+)
 from axonad.registry import load
 from axonad.stream import TOLERANCE, StreamScorer
 
@@ -221,6 +229,31 @@ def stream_equals_batch(make: Make) -> None:
     _require(close, "row by row the scores differ from those of the whole series")
 
 
+def context_is_not_judged(make: Make) -> None:
+    """A context channel raises no alarm and no blame; saved and live scores are the same."""
+    X = example()
+    X[:, 1] = np.linspace(0.0, 1.0, len(X))
+    detector = make().set_params(context=("1",)).fit(X)
+    edge = example(rows=detector.history + 40, seed=1)
+    edge[:, 1] = 1.0
+    far = edge.copy()
+    far[:, 1] = np.linspace(1e3, 1e6, len(far))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # that the context is new
+        scores, blame = detector.decision_function(far), detector.explain(far).blame
+        _require_equal(scores, detector.decision_function(edge), "an unseen context changed scores")
+        withheld = blame is None or not np.isfinite(blame[:, 1]).any()
+        _require(bool(withheld), "a context channel was blamed")
+        with tempfile.TemporaryDirectory() as folder:
+            detector.save(folder)
+            _require_equal(load(folder).decision_function(far), scores, "a saved context differs")
+        if detector.is_causal:
+            scorer = StreamScorer(detector)
+            live = [result.score for row in far if (result := scorer.push(row)) is not None]
+            close = np.allclose(live, detector.score_ends(far)[0], rtol=TOLERANCE, atol=TOLERANCE)
+            _require(close, "row by row the scores in context differ from those of the series")
+
+
 CHECKS: dict[str, Callable[[Make], None]] = {
     check.__name__: check
     for check in (
@@ -240,6 +273,7 @@ CHECKS: dict[str, Callable[[Make], None]] = {
         number_types_agree,
         causal_claim_holds,
         stream_equals_batch,
+        context_is_not_judged,
     )
 }
 

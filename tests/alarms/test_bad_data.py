@@ -201,3 +201,20 @@ def test_a_state_without_sense_is_refused(change):
     watch = DataWatch(rules())
     with pytest.raises((KeyError, TypeError, ValueError)):
         watch.restore(watch.state() | change)
+
+
+def test_a_context_channel_is_frozen_or_missing_but_never_out_of_range():
+    known = rules(context=(1,))
+    values = waves(200, seed=1)
+    values[:, 1] -= 50.0  # winter
+    values[60:] = np.where([False, True, False], -7.0, values[60:])
+    values[150:, 1] = NAN
+    found = events(values, known)
+    assert [(event.reason, event.channels) for event in found] == [
+        ("frozen", ("yaw",)), ("missing", ("yaw",)),
+    ]  # fmt: skip
+    twin = DataRules.from_json(json.loads(json.dumps(known.to_json())), channels=3)
+    assert summary(events(values, twin)) == summary(found)
+    assert "context" not in rules().to_json()
+    with pytest.raises(ValueError, match="context"):
+        DataRules.from_json({**known.to_json(), "context": [7]}, channels=3)

@@ -38,6 +38,8 @@ def test_config_file_and_words_agree(run, tmp_path):
         (["t.csv", "-o", "m", "-s", "window=20", "-s", "d_model=800000000000"], "memory"),
         (["t.csv", "-o", "t.csv/m"], "t.csv is not a writable folder"),
         (["t.csv", "-o", "m", "--nope"], "No such option"),
+        (["t.csv", "-o", "m", "--detector", "PCA", "--context", "sped"],
+         "context channel 'sped' not in the training data; did you mean 'speed'?"),
     ],
 )  # fmt: skip
 def test_mistakes_get_one_red_line(run, tmp_path, words, message):
@@ -64,3 +66,40 @@ def test_constants_are_refused_in_one_line(run, tmp_path):
     assert code == 2
     assert "nothing to learn from the training data: all 2 channels are constant" in err
     assert not (tmp_path / "m").exists()
+
+
+RIDGE = ["--detector", "CrossChannelRidge"]
+
+
+def drive(rows, start, stop):
+    ambient = pl.Series([start + (stop - start) * i / rows for i in range(rows)])
+    return frame(rows, time=True).with_columns(ambient=ambient)
+
+
+def test_context_is_suggested_named_and_new(run, tmp_path):
+    drive(200, 18, 24).write_csv(tmp_path / "summer.csv")
+    drive(200, -5, 2).write_csv(tmp_path / "winter.csv")
+    code, out, _ = run("fit", "summer.csv", "-o", "plain", *RIDGE)
+    assert code == 0
+    assert "note: ambient only rises; if it only sets the scene, name it as context" in out
+    words = ["--context", "ambient"]
+    code, out, _ = run("fit", "summer.csv", "-o", "m", *RIDGE, *words)
+    assert code == 0
+    assert "context=('ambient',)" in out
+    assert "only rises" not in out
+    for chunk in ([], ["--chunk", "50"]):
+        code, _, err = run("score", "m", "winter.csv", "-o", "s.csv", "--force", *chunk)
+        assert code == 0
+        assert err.count("note: ") == 1
+        assert "note: winter.csv: ambient is -5 to 1.965 here, training saw 18 to 23.97: new" in err
+
+
+def test_context_options_agree(run, tmp_path):
+    drive(200, 18, 24).write_csv(tmp_path / "t.csv")
+    (tmp_path / "c.toml").write_text('context = ["ambient", "speed"]\n')
+    for words in (
+        ["--context", "ambient, speed"], ["--context", "ambient", "--context", "speed"],
+        ["-s", "context=ambient, speed"], ["--config", "c.toml"],
+    ):  # fmt: skip
+        assert run("fit", "t.csv", "-o", "m", "--force", *RIDGE, *words)[0] == 0
+        assert axonad.load(tmp_path / "m").context == ("ambient", "speed")

@@ -229,3 +229,15 @@ def test_the_example_skips_time_and_takes_bad_lines_as_missing(tmp_path):
     np.testing.assert_array_equal(found, expected)
     found = list(read(tmp_path / "x.csv", None, 2, ignore_extra=False))
     np.testing.assert_array_equal(found[0], [1, 2])
+
+
+@pytest.mark.filterwarnings("ignore:.*new context:axonad.errors.DataWarning")
+def test_context_is_clipped_inside_the_file(tmp_path):
+    X = waves(300, 4)
+    X[:, 1] = np.linspace(18, 24, 300)
+    X[:, 3] = 7.0
+    detector = AxonAD(**SMALL, context=("1",)).fit(X)
+    far = strange(80, 4)
+    far[:, 1] = np.linspace(-5, 30, 80)
+    far[:, 3] = 7.0
+    assert_same_scores(detector, far, tmp_path / "d.onnx")

@@ -8,6 +8,9 @@ Per channel that moves in normal data:
 - **out of range**: further outside that range than ``margin`` times its width, or times its
   largest magnitude if that is more: an air temperature of 22 to 27 in summer may be 0 in winter.
 
+A channel that only sets the scene (:mod:`axonad.data.context`) has no range to leave: it can be
+missing or frozen, but neither out of range nor unplugged.
+
 Runs of up to ``FEWEST`` rows are never reported. A channel that never moves in normal data can only
 be missing: what a new value of it means is a question for the score.
 """
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 from axonad.config import check_float
 from axonad.data.frames import Names
 from axonad.errors import InputError
+from axonad.modelfile import check_counts
 
 REASONS = ("out of range", "missing", "frozen", "unplugged")  # a later one outranks an earlier one
 MARGIN = 1.0  # widths or magnitudes of the range
@@ -42,6 +46,7 @@ class DataRules:
 
     ``low`` and ``high`` are its range, ``constant`` and ``missing`` its longest runs in rows,
     ``share`` is the share of values it lacks. A channel that had no value at all has the range NaN.
+    ``context`` are the columns of channels that only set the scene.
     """
 
     names: Names
@@ -51,10 +56,16 @@ class DataRules:
     missing: Counts
     share: Array
     margin: float = MARGIN
+    context: tuple[int, ...] = ()
 
     @classmethod
     def learn(
-        cls, recordings: Iterable[NDArray[Any]], *, names: Names = None, margin: float = MARGIN
+        cls,
+        recordings: Iterable[NDArray[Any]],
+        *,
+        names: Names = None,
+        margin: float = MARGIN,
+        context: tuple[int, ...] = (),
     ) -> Self:
         """Return the rules of normal recordings (time, channels); missing values are NaN."""
         check_float("margin", margin, low=0)
@@ -79,7 +90,7 @@ class DataRules:
         empty = low > high
         low[empty] = high[empty] = np.nan
         share = lacking / sum(map(len, parts))
-        return cls(names, low, high, constant, missing, share, margin)
+        return cls(names, low, high, constant, missing, share, margin, context)
 
     @cached_property
     def moves(self) -> NDArray[np.bool_]:
@@ -91,6 +102,7 @@ class DataRules:
         """Values below and above which a channel is out of range."""
         size = np.maximum(np.abs(self.low), np.abs(self.high))
         reach = self.margin * np.maximum(self.high - self.low, size)
+        reach[list(self.context)] = np.inf
         return self.low - reach, self.high + reach
 
     @cached_property
@@ -113,7 +125,9 @@ class DataRules:
         frozen = constant > most_constant
         ranks[frozen] = 3
         if frozen.any():
-            ranks[frozen & ((values < self.low) | (values > self.high))] = 4
+            outside = (values < self.low) | (values > self.high)
+            outside[:, list(self.context)] = False
+            ranks[frozen & outside] = 4
         return ranks
 
     def to_json(self) -> dict[str, Any]:
@@ -123,12 +137,18 @@ class DataRules:
             values = getattr(self, name)
             plain[name] = [None if np.isnan(value) else float(value) for value in values]
         plain |= {name: getattr(self, name).tolist() for name in ("constant", "missing")}
+        if self.context:
+            plain["context"] = list(self.context)
         return plain | {"margin": self.margin}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], *, channels: int) -> Self:
         """Return saved rules; raise KeyError, TypeError or ValueError if they make no sense."""
-        values: dict[str, Any] = {field.name: document[field.name] for field in fields(cls)}
+        given = {"context": [], **document}  # rules saved before there was context have none
+        values: dict[str, Any] = {field.name: given[field.name] for field in fields(cls)}
+        values["context"] = tuple(check_counts("context", values["context"]))
+        if any(column >= channels for column in values["context"]):
+            raise ValueError(f"the rules for bad data have the context {values['context']!r:.60}")
         names = values["names"]
         if names is not None and not all(isinstance(name, str) for name in names):
             raise ValueError(f"the rules for bad data have the names {names!r:.60}")

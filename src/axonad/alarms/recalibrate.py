@@ -137,7 +137,8 @@ def _learn_rules(detector: Detector, recordings: Sequence[Any]) -> DataRules:
         values, names = to_matrix(X)
         known, count = detector.channel_names, detector.n_features_in_
         matrices.append(match_channels(values, names, expected=known, count=count))
-    return DataRules.learn(matrices, names=detector.channel_names)
+    context = detector.context_columns
+    return DataRules.learn(matrices, names=detector.channel_names, context=context)
 
 
 def seconds_between(recordings: Sequence[Any]) -> float | None:

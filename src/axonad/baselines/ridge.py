@@ -55,6 +55,7 @@ class CrossChannelRidge(Detector):
     align: str = "center"
 
     changeable = frozenset({"align"})
+    conditions = True
 
     @property
     def history(self) -> int:
@@ -65,6 +66,7 @@ class CrossChannelRidge(Detector):
         self._scaler = fit_scaler(X, "soft", names)  # for its units; values are not compressed
         z = (X - self._scaler.center) / self._scaler.unit
         self._map = residual_map(z.T @ z / len(z), penalty=self.penalty)
+        self._map[:, self.context_columns] = 0.0  # context is an input, never a target
         residuals = z @ self._map
         scale = RobustScale.fit(residuals)
         self._middle = scale.median

@@ -21,7 +21,7 @@ from axonad.registry import make_detector
 EXECUTION_PARAMS = ("device", "verbose")
 """Parameters that do not change the scores of a job."""
 
-ADDED_LATER = {"epoch_windows": None, "overlap": True}
+ADDED_LATER = {"context": (), "epoch_windows": None, "overlap": True}
 """Parameters added after rows were committed, with the value that keeps the earlier behaviour."""
 
 

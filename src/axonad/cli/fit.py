@@ -31,6 +31,14 @@ def fit(
     config: Annotated[
         Path | None, typer.Option(help="TOML file with parameters; --set takes precedence.")
     ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            help="Channel that only sets the scene, such as an ambient temperature: never judged "
+            "or blamed. Several: A,B or repeated.",
+        ),
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
@@ -46,7 +54,10 @@ def fit(
     filler = make_filler(fill, max_hold)
     cls = detector_class(detector)
     params = {} if config is None else read_toml(config)
-    made = build(cls, params | parse_assignments(cls, settings or []))
+    params |= parse_assignments(cls, settings or [])
+    if context:
+        params["context"] = _split_names(context)
+    made = build(cls, params)
     series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
     if rows is not None:
         if rows > len(series):
@@ -63,3 +74,13 @@ def fit(
     for line in more:
         print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
     print_line(f"saved to {model}")
+
+
+def _split_names(texts: list[str]) -> tuple[str, ...]:
+    """Return names that are separated by commas, each once.
+
+    >>> _split_names(["a, b", "a"])
+    ('a', 'b')
+    """
+    names = (name.strip() for text in texts for name in text.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))

@@ -87,6 +87,7 @@ class MultiView(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     end_is_shift: ClassVar[bool] = False
+    conditions: ClassVar[bool] = True
 
     @property
     def history(self) -> int:
@@ -128,8 +129,9 @@ class MultiView(Detector):
                     tested[name] = view.fit_by(view._fit, X[:cut], names)
             scorers = {name: _scorer(view) for name, view in tested.items()}
             found = rank_faults(
-                scorers, ground, sizes=SIZES, channels=CHANNELS, repeats=REPEATS, seed=self.seed
-            )
+                scorers, ground, sizes=SIZES, channels=CHANNELS, repeats=REPEATS, seed=self.seed,
+                skipped=self.context_columns,
+            )  # fmt: skip
         except InputError:  # too short
             return None
         return found if all(found.values()) else None
@@ -137,14 +139,16 @@ class MultiView(Detector):
     # -- scoring -----------------------------------------------------------------------------
 
     def _score(self, X: Matrix) -> Values:
-        return self._combine({n: view._score(X) for n, view in self._aligned_views().items()})[0]
+        views = self._aligned_views()
+        return self._combine({n: v._score(v.in_context(X)) for n, v in views.items()})[0]
 
     def _score_ends(self, X: Matrix) -> Scored:
         rows = len(X) - self.history + 1
         return self._combine({n: v.score_ends(X)[0][-rows:] for n, v in self.views_.items()})
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
-        found = {n: v._explain(X, blame=blame) for n, v in self._aligned_views().items()}
+        views = self._aligned_views()
+        found = {n: v._explain(v.in_context(X), blame=blame) for n, v in views.items()}
         score, parts = self._combine({name: scores for name, (scores, _, _) in found.items()})
         if not blame:
             return score, parts, None
@@ -164,8 +168,7 @@ class MultiView(Detector):
         parts = {name: self._live(name, known.get(name)) for name in self.views_}
         if isinstance(before, ManyWindows) and all(parts[n] is known.get(n) for n in parts):
             return before
-        rows = {name: view.history for name, view in self.views_.items()}
-        return ManyWindows(parts, rows, self._combine)
+        return ManyWindows(parts, self.views_, self._combine)
 
     def _live(self, name: str, before: LiveWindows | None) -> LiveWindows:
         view = self.views_[name]
@@ -194,6 +197,7 @@ class MultiView(Detector):
     def _make_view(self, name: str) -> Detector:
         module, _, cls = VIEWS[name].partition(":")
         own = {key: getattr(self, key) for key in OF_NETWORK} if name == "network" else {}
+        own["context"] = self.context
         made: Detector = build(getattr(import_module(module), cls), self._settings(name) | own)
         return made
 
@@ -248,7 +252,7 @@ class MultiView(Detector):
         for name, view in self._make_views().items():
             start = f"{name}."
             own = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
-            view.n_features_in_ = self.n_features_in_
+            view.n_features_in_, view.context_ = self.n_features_in_, self.context_
             view._restore(check_entries(name, states[name]), own)
             self.views_[name] = view
             if name in IN_DEVIATIONS:

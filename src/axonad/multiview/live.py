@@ -41,21 +41,22 @@ class ManyWindows:
     """The live windows of all views."""
 
     def __init__(
-        self, parts: Mapping[str, LiveWindows], rows: Mapping[str, int], combine: Combine
+        self, parts: Mapping[str, LiveWindows], views: Mapping[str, Detector], combine: Combine
     ) -> None:
         self.parts = dict(parts)
-        self._rows = dict(rows)  # of each view's window
+        self._views = dict(views)
         self._combine = combine
 
     def load(self, slot: int, rows: Matrix) -> None:
         """Start a slot of every view with the last rows of a full window."""
         for name, part in self.parts.items():
-            part.load(slot, rows[len(rows) - self._rows[name] :])
+            view = self._views[name]
+            part.load(slot, view.in_context(rows[len(rows) - view.history :]))
 
     def append(self, slots: Sequence[int], rows: Matrix) -> None:
         """Append one row to each of some loaded slots; their oldest rows are dropped."""
-        for part in self.parts.values():
-            part.append(slots, rows)
+        for name, part in self.parts.items():
+            part.append(slots, self._views[name].in_context(rows))
 
     def score(self, slots: Sequence[int]) -> Scored:
         """Return score and components of each slot's windows."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad import __version__, atomic
+from axonad.data.context import Context
 from axonad.data.scaling import KNEE, LIMIT, SQUARABLE, Scaler
 from axonad.detector import Detector
 from axonad.errors import ConfigError
@@ -45,7 +46,9 @@ def export_onnx(
             "scaling='array' needs the whole series and cannot be exported; fit with scaling='soft'"
         )
     metadata = describe(detector, state)
-    data = build_onnx(state, config, scaling=metadata["scaling"], metadata=metadata)
+    data = build_onnx(
+        state, config, scaling=metadata["scaling"], metadata=metadata, context=detector.context_
+    )
     atomic.write_bytes(path, data, overwrite=overwrite)
 
 
@@ -68,12 +71,18 @@ def describe(detector: Detector, state: Arrays) -> dict[str, str]:
 
 
 def build_onnx(
-    arrays: Arrays, config: NetConfig, *, scaling: str, metadata: Mapping[str, str]
+    arrays: Arrays,
+    config: NetConfig,
+    *,
+    scaling: str,
+    metadata: Mapping[str, str],
+    context: Context | None = None,
 ) -> bytes:
     """Return the bytes of a checked ONNX model that scores windows as the detector does.
 
     ``arrays`` is the detector's saved state: weights with the prefix ``net.``, centre and unit of
-    the scaler, median and spread of each term and of the channels.
+    the scaler, median and spread of each term and of the channels. ``context`` is clipped inside
+    the graph.
     """
     size = sum(array.nbytes for array in arrays.values())
     if size > MAX_BYTES:
@@ -82,7 +91,7 @@ def build_onnx(
             "fit one with a smaller d_model"
         )
     graph = Graph()
-    _score(graph, arrays, config, scaling)
+    _score(graph, arrays, config, scaling, context)
     onnx, helper = graph.onnx, graph.onnx.helper
     double, batch = onnx.TensorProto.DOUBLE, "batch"
     F = config.channels
@@ -106,27 +115,43 @@ def build_onnx(
 # -- the graph around the network ------------------------------------------------------------
 
 
-def _score(g: Graph, arrays: Arrays, config: NetConfig, scaling: str) -> None:
+def _score(
+    g: Graph, arrays: Arrays, config: NetConfig, scaling: str, context: Context | None
+) -> None:
     """Add everything from the raw window to the outputs."""
     weights = {k.removeprefix("net."): v for k, v in arrays.items() if k.startswith("net.")}
-    x = _scale(g, _scaler(arrays, scaling))
+    judged = np.ones(config.channels, dtype=bool)
+    window = "window"
+    if context is not None:
+        judged[list(context.columns)] = False
+        window = _clip(g, context, config.channels)
+    x = _scale(g, _scaler(arrays, scaling), window)
     found = NetGraph(g, weights, config).forward(x)
     error = g.add("Sub", found.reconstruction, x)
     error = g.add("Mul", error, error)
+    if not judged.all():
+        error = g.add("Mul", error, judged.astype(np.float32))
     terms = {name: term(g, found, error) for name, term in ONNX_TERMS.items()}
     for name, term in terms.items():
         _standardise(g, term, arrays, name, name=name)
     g.add("Sum", *terms, name="score")  # Eq. 6
-    _blame(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, scaling)
+    _blame(g, g.add("ReduceMean", error, axes=[1], keepdims=0), arrays, scaling, judged)
+
+
+def _clip(g: Graph, context: Context, channels: int) -> str:
+    """Add the window with the context clipped to its training range."""
+    low, high = np.full(channels, -np.inf), np.full(channels, np.inf)
+    low[list(context.columns)], high[list(context.columns)] = context.low, context.high
+    return g.add("Min", g.add("Max", "window", low), high)
 
 
 def _scaler(arrays: Arrays, scaling: str) -> Scaler:
     return Scaler(scaling, arrays["scaler.center"], arrays["scaler.unit"])
 
 
-def _scale(g: Graph, scaler: Scaler) -> str:
+def _scale(g: Graph, scaler: Scaler, window: str) -> str:
     """Add the scaler in float64: centre, unit, and with the soft rule 3·asinh(z / 3)."""
-    z = g.add("Sub", "window", scaler.center)
+    z = g.add("Sub", window, scaler.center)
     z = g.add("Div", z, scaler.unit)
     if scaler.rule == "soft" and scaler.still.any():  # z·|z| in still channels
         near = g.add("Clip", z, _double(-SQUARABLE), _double(SQUARABLE))
@@ -147,15 +172,16 @@ def _standardise(g: Graph, values: str, arrays: Arrays, term: str, *, name: str)
     return g.add("Div", values, np.asarray(arrays[f"{term}.spread"] + EPS), name=name)
 
 
-def _blame(g: Graph, errors: str, arrays: Arrays, scaling: str) -> None:
+def _blame(g: Graph, errors: str, arrays: Arrays, scaling: str, judged: NDArray[np.bool_]) -> None:
     """Add the output ``channels``; see :mod:`axonad.score.blame`."""
     scaler = _scaler(arrays, scaling)
-    if not scaler.still.any():
+    if judged.all() and not scaler.still.any():
         _standardise(g, errors, arrays, "channels", name="channels")
         return
     blame = _standardise(g, errors, arrays, "channels", name="blame")
     limit = np.where(scaler.still, MOVED * scaler.unit, -1.0)  # others have always moved
     distance = g.add("Abs", g.add("Sub", "window", scaler.center))
+    limit = np.where(judged, limit, np.inf)
     moved = g.add("Greater", g.add("ReduceMax", distance, axes=[1], keepdims=0), limit)
     g.add("Where", moved, blame, _double(-np.inf), name="channels")
 

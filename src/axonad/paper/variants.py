@@ -19,7 +19,7 @@ from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.paper.variant_net import MAP_KEYS, PREDICTS, TRAINS, VariantConfig, VariantNet
 from axonad.paper.variant_terms import VARIANT_TERMS, variant_terms
-from axonad.score.terms import TERMS, Term
+from axonad.score.terms import TERMS, Term, without_channels
 from axonad.torch_runtime.training_params import select_fields
 
 
@@ -77,7 +77,7 @@ class AxonADVariant(AxonAD):
         return VariantNet(config) if isinstance(config, VariantConfig) else AxonNet(config)
 
     def _term_table(self) -> Mapping[str, Term]:
-        return variant_terms(self.scores, self.net_)
+        return without_channels(variant_terms(self.scores, self.net_), self.context_columns)
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return windows for streams; None where only the plain network can score."""

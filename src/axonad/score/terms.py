@@ -7,7 +7,7 @@ queries of its last ``scored_steps`` steps only, since the others are not comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,20 @@ TERMS: dict[str, Term] = {
     "d_rec": reconstruction_error,
     "d_q": query_mismatch,
 }
+
+
+def without_channels(table: Mapping[str, Term], channels: Sequence[int]) -> Mapping[str, Term]:
+    """Return the terms without the reconstruction errors of some channels."""
+    if len(channels) == 0 or "d_rec" not in table:
+        return table
+
+    def error(output: Output, x: Tensor, config: NetConfig) -> Tensor:
+        squares = (output.reconstruction - x).square()
+        for channel in channels:
+            squares[..., channel] = 0
+        return squares.sum(-1).mean(-1)
+
+    return {**table, "d_rec": error}
 
 
 class WindowTerms(NamedTuple):

@@ -35,6 +35,7 @@ def rank_faults(
     channels: int = 8,
     repeats: int = 4,
     seed: int = 2024,
+    skipped: Sequence[int] = (),
 ) -> dict[str, dict[str, float]]:
     """Return for each scorer and kind how surely a planted fault scores above normal rows.
 
@@ -56,12 +57,14 @@ def rank_faults(
         for.
     channels
         Channels that get a fault of each kind and size in a repeat, drawn among those that move.
+    skipped
+        Columns that get none.
     """
     ground = Ground(X, [slice(0, len(X))], history=max(s.history for s in scorers.values()))
     shortest, longest = durations or (FEWEST, 2 * ground.period())
     longest = max(1, min(longest, ground.longest))
     rows = min(shortest, longest), longest
-    moving = np.flatnonzero(~ground.still)
+    moving = np.setdiff1d(np.flatnonzero(~ground.still), np.array(skipped, dtype=np.int64))
     copies = []
     for repeat in range(repeats):
         rng = np.random.default_rng([seed, 1 + repeat])

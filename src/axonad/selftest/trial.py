@@ -42,6 +42,10 @@ class Tested(Protocol):
         """Names of the channels in training."""
 
     @property
+    def context_columns(self) -> tuple[int, ...]:
+        """Columns of channels that only set the scene."""
+
+    @property
     def is_causal(self) -> bool:
         """Whether a score depends on its window alone."""
 
@@ -67,7 +71,7 @@ class Trial:
         self._detector, self._values, self._settings = detector, values, settings
         self._labels = detector.channel_names or tuple(map(str, range(values.shape[1])))
         self._interval = _interval_of(X)
-        wanted = settings.columns(self._labels)
+        wanted = self._judged(settings.columns(self._labels))
         split = detector.is_causal
         parts = stretches_of(X, window=detector.history, interval=detector.interval_, split=split)
         stretches = parts if parts is not None else [slice(0, len(values))]
@@ -213,6 +217,18 @@ class Trial:
 
     def _alarm_share(self) -> float:
         return self._alarm_rows / int(np.isfinite(self._clean).sum())
+
+    def _judged(self, wanted: Sequence[int]) -> list[int]:
+        """Return the wanted channels that are not context; warn about the others."""
+        scene = [self._labels[i] for i in wanted if i in self._detector.context_columns]
+        if len(scene) == len(wanted):
+            raise InputError(
+                f"nothing to plant into: {', '.join(scene)} only set the scene (context) and are "
+                "not judged; choose other channels"
+            )
+        if scene:
+            _warn(f"left out, because they only set the scene (context): {', '.join(scene)}")
+        return [i for i in wanted if i not in self._detector.context_columns]
 
     def _moving(self, wanted: Sequence[int]) -> list[int]:
         """Return the wanted channels that move; warn about the others."""

@@ -25,12 +25,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.frames import channel_label, match_channels, to_matrix
+from axonad.data.frames import channel_label
 from axonad.data.series import Series
 from axonad.data.windows import count_windows
 from axonad.detector import Detector
 from axonad.errors import InputError
 from axonad.explanation import Explanation
+from axonad.stream.chunk_values import matched, watched
 from axonad.stretches import StretchFinder
 from axonad.threshold import Event, rank_channels
 
@@ -54,7 +55,7 @@ def check_chunks(detector: Detector, chunks: Iterable[Series]) -> CheckedChunks:
     detector.check_causal(PURPOSE)
     finder = StretchFinder(window=detector.history, interval=detector.interval_)
     rows, name = 0, "series"
-    for chunk in chunks:
+    for chunk in watched(detector, chunks):
         _check_chunk(detector, chunk, rows)
         finder.add(chunk)
         rows, name = rows + len(chunk), chunk.name
@@ -77,7 +78,8 @@ def score_chunks(
         if scored:
             parts = _score_stretch(detector, pieces)
         else:
-            empty = empty or detector.explain(np.zeros((detector.history, detector.n_features_in_)))
+            zeros = np.zeros((detector.history, detector.n_features_in_))
+            empty = empty or detector.explain(detector.in_context(zeros))
             parts = ((piece, _unscored(empty, len(piece))) for piece in pieces)
         done = 0  # rows of the stretch
         for i, (series, found) in enumerate(parts):
@@ -139,20 +141,20 @@ def _unscored(like: Explanation, rows: int) -> Explanation:
 
 def _check_chunk(detector: Detector, chunk: Series, first: int) -> None:
     """Raise for wrong channels and for values that are not finite, with their row in the series."""
-    values, names = to_matrix(chunk)
-    expected = detector.channel_names
-    values = match_channels(values, names, expected=expected, count=detector.n_features_in_)
+    values = matched(detector, chunk)
     bad = ~np.isfinite(values)
     if bad.any():
         row, channel = (int(i) for i in np.argwhere(bad)[0])
+        label = channel_label(channel, detector.channel_names or chunk.channels)
         raise InputError(
-            f"X has a NaN or infinite value, first at row {first + row}, channel "
-            f"{channel_label(channel, expected or names)}; drop those rows or fill them (--fill)"
+            f"X has a NaN or infinite value, first at row {first + row}, channel {label}; drop "
+            "those rows or fill them (--fill)"
         )
 
 
 def _part(detector: Detector, known: Series, start: int, stop: int | None) -> Scored:
-    found = detector.explain(replace(known, times=None, unusable=None))  # one stretch, checked
+    # One stretch, checked; its context is in range, so that nothing is said of it once per part.
+    found = detector.explain(detector.in_context(matched(detector, known)))
     part = slice(start, stop)
     cut = replace(
         found,

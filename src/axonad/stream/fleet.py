@@ -10,11 +10,12 @@ from typing import Any, Self
 
 from axonad.alarms.event import Change
 from axonad.config import check_int
+from axonad.data.context import ContextWatch, NewContext
 from axonad.data.holding import HOLD_LIMIT
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
-from axonad.stream.lane import Held, Lane
+from axonad.stream.lane import Held, Lane, warn_of_context
 from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
@@ -67,6 +68,7 @@ class FleetScorer:
         )
         self._lanes: dict[Vehicle, Lane] = {}
         self._alarms: dict[Vehicle, LiveAlarms] = {}  # empty without an alarm setup
+        self._contexts: dict[Vehicle, ContextWatch] = {}  # empty without context channels
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,6 +110,8 @@ class FleetScorer:
             lane = self._lanes.get(vehicle)
             if lane is None:
                 lane = self._join(vehicle)
+            whose = f"vehicle {vehicle!r}: "
+            warn_of_context(self._contexts.get(vehicle), array[None], whose=whose)
             steps[vehicle] = lane.rows
             if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
                 lane.reset()
@@ -144,6 +148,12 @@ class FleetScorer:
         """Return what has happened to the events of all vehicles since the last call."""
         return [change for alarms in self._alarms.values() for change in alarms.take()]
 
+    def new_context(self, vehicle: Vehicle) -> tuple[NewContext, ...]:
+        """Return a vehicle's context channels that have left their training range."""
+        self._lane(vehicle)
+        watch = self._contexts.get(vehicle)
+        return () if watch is None else watch.found
+
     def counts(self, vehicle: Vehicle) -> dict[str, int]:
         """Return a vehicle's number of rows, scores, held values, refused rows and gaps in time."""
         lane = self._lane(vehicle)
@@ -162,6 +172,7 @@ class FleetScorer:
         self._scorer.remove(lane)
         del self._lanes[vehicle]
         self._alarms.pop(vehicle, None)
+        self._contexts.pop(vehicle, None)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state of all vehicles to one JSON file; :meth:`restore` continues from it."""
@@ -189,6 +200,8 @@ class FleetScorer:
                 lane.clock.restore(state.get("time"))
                 if (alarms := fleet._alarms.get(vehicle)) is not None:
                     alarms.restore(state.get("alarms"), rows=lane.rows)
+                if (watch := fleet._contexts.get(vehicle)) is not None:
+                    watch.restore(state.get("context"))
         return fleet
 
     def _join(self, vehicle: Vehicle) -> Lane:
@@ -196,11 +209,14 @@ class FleetScorer:
         name = vehicle if isinstance(vehicle, str) else int(vehicle)
         if (alarms := LiveAlarms.of(self.detector, vehicle=name)) is not None:
             self._alarms[vehicle] = alarms
+        if (watch := self.detector.watch_context(self.detector.channel_names)) is not None:
+            self._contexts[vehicle] = watch
         return lane
 
     def _state(self, vehicle: Vehicle, lane: Lane) -> dict[str, Any]:
-        alarms = self._alarms.get(vehicle)
-        return lane.state() | ({} if alarms is None else {"alarms": alarms.state()})
+        alarms, watch = self._alarms.get(vehicle), self._contexts.get(vehicle)
+        state = lane.state() | ({} if alarms is None else {"alarms": alarms.state()})
+        return state if watch is None else state | {"context": watch.state()}
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:
         if vehicle not in self._lanes:

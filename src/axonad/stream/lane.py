@@ -9,15 +9,17 @@ too.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from axonad.data.clock import Clock
+from axonad.data.context import ContextWatch
 from axonad.data.frames import Names
 from axonad.data.holding import Holding
-from axonad.errors import StaleError
+from axonad.errors import DataWarning, StaleError
 from axonad.modelfile import check_counts, check_rows
 from axonad.stream.rows import Row
 
@@ -64,6 +66,13 @@ class RowBuffer:
     def clear(self) -> None:
         """Remove all rows."""
         self._next = self._count = 0
+
+
+def warn_of_context(watch: ContextWatch | None, rows: Row, *, whose: str = "") -> None:
+    """Add rows to what a stream has seen of the context; warn once of each channel that is new."""
+    if watch is not None:
+        for new in watch.add(rows):
+            warnings.warn(f"{whose}{new}", DataWarning, stacklevel=3)
 
 
 class Lane:

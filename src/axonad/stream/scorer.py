@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from axonad.config import check_int
 from axonad.data.clock import read_times
+from axonad.data.context import NewContext
 from axonad.data.holding import HOLD_LIMIT
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import DivergedError, StaleError
-from axonad.stream.lane import Held
+from axonad.stream.lane import Held, warn_of_context
 from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
@@ -62,6 +63,7 @@ class StreamScorer:
         self._blamed: tuple[int, NDArray[np.float64] | None] = (-1, None)  # row and its blame
         self.alarms = LiveAlarms.of(detector)
         """Alarms by the detector's setup; None if it has none."""
+        self._context = detector.watch_context(detector.channel_names)
         self.attached: dict[str, Any] = {}  # JSON values of the caller, saved with the state
 
     @property
@@ -100,6 +102,11 @@ class StreamScorer:
         return self._lane.clock.repeated
 
     @property
+    def new_context(self) -> tuple[NewContext, ...]:
+        """Context channels that have left their training range, with what was seen of them."""
+        return () if self._context is None else self._context.found
+
+    @property
     def is_full(self) -> bool:
         """Whether the window is full, so that the last row has a score."""
         return self._lane.window.is_full
@@ -113,6 +120,7 @@ class StreamScorer:
         window is cleared first.
         """
         values = self._reader.read(row)
+        warn_of_context(self._context, values[None])
         is_cut, step = False, self._lane.rows
         if time is not None:
             second = to_second(time)
@@ -141,6 +149,7 @@ class StreamScorer:
         ``row`` is the index of the refused one.
         """
         matrix = self._reader.read_many(rows)
+        warn_of_context(self._context, matrix)
         clock, interval = self._lane.clock, self.detector.interval_
         seconds = None if times is None else read_times(times, len(matrix))
         breaks = [] if seconds is None else clock.find_breaks(seconds, interval)
@@ -190,6 +199,8 @@ class StreamScorer:
         state = self._lane.state() | {"attached": self.attached}
         if self.alarms is not None:
             state["alarms"] = self.alarms.state()
+        if self._context is not None:
+            state["context"] = self._context.state()
         write_state(
             path, state, kind=KIND, detector=self.detector,
             hold_limit=self.hold_limit, overwrite=overwrite,
@@ -204,6 +215,8 @@ class StreamScorer:
             scorer._lane.restore(document)
             scorer._lane.clock.restore(document.get("time"))
             scorer.attached = dict(document.get("attached", {}))
+            if scorer._context is not None:
+                scorer._context.restore(document.get("context"))
             if scorer.alarms is not None:
                 scorer.alarms.restore(document.get("alarms"), rows=scorer.rows)
         return scorer

@@ -76,7 +76,7 @@ class WindowScorer:
 
     def blame_of(self, window: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return a value per channel for the rows of a full window, None if there are none."""
-        found = self.detector.explain(window).blame
+        found = self.detector.explain(self.detector.in_context(window)).blame
         return None if found is None else found[-1]
 
     def remove(self, lane: Lane) -> None:
@@ -97,9 +97,9 @@ class WindowScorer:
         for lane, slot in zip(lanes, slots, strict=True):
             loaded, total = self._loaded.get(lane), lane.window.total
             if loaded is not None and total == loaded + 1:
-                appended.append((slot, lane.window.rows()[-1:]))
+                appended.append((slot, self.detector.in_context(lane.window.rows()[-1:])))
             elif total != loaded:
-                live.load(slot, lane.window.rows())
+                live.load(slot, self.detector.in_context(lane.window.rows()))
             self._loaded[lane] = total
         if appended:
             some, rows = zip(*appended, strict=True)

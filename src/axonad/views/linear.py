@@ -57,6 +57,7 @@ class LinearView(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
     end_is_shift: ClassVar[bool] = False
+    conditions: ClassVar[bool] = True
     fewest_lags: ClassVar[int] = 0
 
     @property
@@ -91,6 +92,8 @@ class LinearView(Detector):
             lambda start, stop: self._scaled(X[start:stop]), len(X), lags=self.lags,
             solve=self._solve,
         )  # fmt: skip
+        for each in (found.map, *(fold.map for fold in found.folds)):
+            each[:, self.context_columns] = 0.0  # context is an input, never a target
         self._map = self._by_lag(found.map)
         self._spread = np.maximum(found.spread, np.where(self._scaler.still, STILL, FLOOR))
         return self._aligned(self._largest(X, found.folds))

@@ -97,6 +97,7 @@ class Network(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     end_is_shift: ClassVar[bool] = False
+    conditions: ClassVar[bool] = True
 
     @property
     def history(self) -> int:
@@ -156,7 +157,9 @@ class Network(Detector):
             return before
         return CachedWindows(
             net, self._scaler, what={"errors": end_errors, "mismatch": query_mismatch},
-            finish=lambda found: self._units["end"].score(found["errors"].T, found["mismatch"]),
+            finish=lambda found: self._units["end"].score(
+                self._judged(found["errors"].T), found["mismatch"]
+            ),
         )  # fmt: skip
 
     # -- the network -------------------------------------------------------------------------
@@ -177,10 +180,17 @@ class Network(Detector):
         windows = count_windows(len(X), self.window)
         show = self.verbose and windows > 10 * SCORE_BATCH
         with Progress("scoring", windows, show=show) as progress:
-            return measure_windows(
+            found = measure_windows(
                 self.net_.to(device), series, batch_size=SCORE_BATCH, progress=progress,
                 run=run_windows,
             )  # fmt: skip
+        return found._replace(errors=self._judged(found.errors))
+
+    def _judged(self, errors: NDArray[Any]) -> NDArray[Any]:
+        """Return the errors (..., F) with 0 for the context, whose own errors do not count."""
+        if self.context_columns:
+            errors[..., self.context_columns] = 0.0
+        return errors
 
     def _aligned(self, values: Values) -> Values:
         return spread(values, window=self.window, align=self.align)
