@@ -32,7 +32,7 @@ from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
 from axonad.stretches import Parts, cuts_of, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, Event, set_threshold
-from axonad.training_data import TrainingData, check_length, gather_for
+from axonad.training_data import TrainingData, check_length, gather_for, list_long
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -157,13 +157,15 @@ class Detector(Saving):
         return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
-        """Plant faults into the held-out normal data ``X`` and return which are found.
+        """Plant faults into held-out normal data, one series or a list; return which are found.
 
         ``settings`` are the fields of :class:`~axonad.selftest.settings.Settings`.
         """
         from axonad.selftest import Settings, run_self_test
 
-        return run_self_test(self, X, self._checked(X), build(Settings, settings))
+        parts = list_long(X, self.history)
+        checked = [self._checked(part) for part in parts]
+        return run_self_test(self, parts, checked, build(Settings, settings))
 
     def score_ends(self, X: Matrix) -> Scored:
         """Return score and components of each row of checked data that has its full history.

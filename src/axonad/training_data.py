@@ -95,6 +95,21 @@ class Learner(Protocol):
         """Return how many rows the shortest stretch must have."""
 
 
+def list_long(X: Any, rows: int) -> list[Any]:
+    """Return the recordings of ``X`` with at least so many rows; name those that are left out.
+
+    One series is returned as it is. Raise ``InputError`` if none of several is long enough.
+    """
+    entries = as_list(X)
+    if len(entries) == 1:
+        return entries
+    parts = [
+        _Part(recording_name(entry, number), entry, [slice(0, len(to_matrix(entry)[0]))], None)
+        for number, entry in enumerate(entries, 1)
+    ]
+    return [part.values for part in _long_enough(parts, rows)]
+
+
 def gather_for(detector: Learner, X: Any) -> TrainingData:
     """Return one series or several recordings as rows a detector can learn from."""
     history = detector.history
