@@ -276,8 +276,8 @@ def test_twins_in_a_stack_share_its_weights_and_its_failure(small):
 
 def test_a_twin_keeps_its_own_names_and_its_own_way_of_training(small):
     class Other(AxonAD):
-        def prepare(self, X, names, device):
-            return super().prepare(X**3, names, device)
+        def prepare(self, X, names, device, recordings):
+            return super().prepare(X**3, names, device, recordings)
 
     X = waves(300)
     detectors = [AxonAD(**small), Other(**small)]

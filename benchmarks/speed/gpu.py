@@ -38,6 +38,7 @@ from axonad.model.net import AxonNet
 from axonad.progress import Progress
 from axonad.score.terms import compute_terms
 from axonad.torch_runtime.seed import generator, seeded
+from axonad.torch_runtime.windows import Windows
 from axonad.train.loop import train
 
 CUDA, CHANNELS, BATCH = torch.device("cuda"), 19, 128
@@ -89,7 +90,7 @@ def step_ms(models: int, steps: int = 50) -> float:
         with seeded(seed, CUDA):
             net = AxonNet(detector.net_config(CHANNELS)).to(CUDA)
             series = torch.randn(4000, CHANNELS, device=CUDA)
-        members.append(Member(net, series, None, generator(seed, CUDA)))
+        members.append(Member(net, Windows(series, net.config.window), None, generator(seed, CUDA)))
     config = detector.train_config()
     stack = training.Stack([member.net for member in members], config, windows=MIN_WINDOWS)
     net = members[0].net.config

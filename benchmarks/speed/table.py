@@ -25,6 +25,7 @@ from timing import interleaved
 
 from axonad import AxonAD, make_detector
 from axonad.bench.machine import commit, describe_device
+from axonad.data.recordings import Recordings
 from axonad.errors import AxonADError
 
 BASELINES = ("USAD", "TranAD", "OmniAnomaly", "IForest")
@@ -100,7 +101,7 @@ def main() -> None:
         "naive": lambda: (train(trained, short), score(trained, short)),
     }
     stepping = {
-        "AxonAD": lambda: ours().train(learnt, None),
+        "AxonAD": lambda: ours().train(learnt, None, Recordings.one(len(learnt))),
         "naive": lambda: train(trained, short),
     }
     for name, baseline in baselines.items():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from axonad.config import check_choice, check_float, check_int, check_ints
 from axonad.data.frames import Matrix, Names
+from axonad.data.recordings import Recordings
 from axonad.data.scaling import SCALINGS, Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
@@ -40,6 +41,7 @@ from axonad.torch_runtime.training_params import (
     select_fields,
 )
 from axonad.torch_runtime.weights import restore_net, weights_to_arrays
+from axonad.torch_runtime.windows import Windows, split_windows
 from axonad.train.checkpoint import History
 from axonad.train.loop import TrainConfig
 
@@ -115,6 +117,7 @@ class AxonAD(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     conditions: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
     parity: ClassVar[Mapping[str, Any]] = {
         "scaling": "array", "restore_best": False, "align": "center", "lr": 5e-4, "epochs": 50,
         "epoch_windows": None,
@@ -144,42 +147,45 @@ class AxonAD(Detector):
 
     @learning()
     def _fit(self, X: Matrix, names: Names) -> NDArray[np.float64] | None:
-        return self.finish_fit(X, self.train(X, names))
+        return self.finish_fit(X, self.train(X, names, self.recordings_))
 
     def finish_fit(self, X: Matrix, trained: Trained) -> NDArray[np.float64] | None:
         """Store the network and statistics of its terms; return training scores, None if parity."""
         self._scaler, net, self.training_ = trained
         self.net_ = net.eval().requires_grad_(False)
-        train_rows = self.count_training_rows(len(X))
+        learned = self.recordings_.before(self.count_training_rows(self.recordings_))
         # With causal scaling, one pass gives both the statistics and the scores of all rows.
-        found = self.window_terms(X if self.is_causal else X[:train_rows], channels=True)
-        inside = count_windows(train_rows, self.window)
+        scored = self.recordings_ if self.is_causal else learned
+        parts, inside = scored.parts_with(self.window), learned.count(self.window)
+        found = WindowTerms.join(self.window_terms(X[part], channels=True) for part in parts)
         self.scales_ = {name: RobustScale.fit(v[:inside]) for name, v in found.terms.items()}
         self._channel_scale = fit_channel_scale(found.channels[:inside], self._scaler)
-        return self._aligned(self._standardise(found.terms)[0]) if self.is_causal else None
+        scores = self._standardise(found.terms)[0]
+        return scored.place(self._aligned, scores, self.window) if self.is_causal else None
 
-    def train(self, X: Matrix, names: Names, *, show: bool | None = None) -> Trained:
+    def train(
+        self, X: Matrix, names: Names, recordings: Recordings, *, show: bool | None = None
+    ) -> Trained:
         """Return scaler, network, history; the detector stays. ``show`` overrides ``verbose``."""
         device = resolve_device(self.device)
         with seeded(self.seed, device):
-            scaler, net, series, held_out = self.prepare(X, names, device)
+            scaler, net, series, held_out = self.prepare(X, names, device, recordings)
             config = self.train_config()
-            steps = self.epochs * config.steps(count_windows(len(series), self.window))
+            steps = self.epochs * config.steps(len(series))
             with Progress("fitting", steps, show=self.verbose if show is None else show) as bar:
                 history = train_net(net, series, held_out, config, bar, seed=self.seed)
         return scaler, net, history
 
     def prepare(
-        self, X: Matrix, names: Names, device: torch.device
-    ) -> tuple[Scaler, AxonNet, torch.Tensor, torch.Tensor | None]:
-        """Return scaler, untrained network, and the scaled training and validation series."""
-        scaler, rows = fit_scaler(X, self.scaling, names), self.count_training_rows(len(X))
+        self, X: Matrix, names: Names, device: torch.device, recordings: Recordings
+    ) -> tuple[Scaler, AxonNet, Windows, Windows | None]:
+        """Return scaler, untrained network, and the windows for training and validation, scaled."""
+        scaler, rows = fit_scaler(X, self.scaling, names), self.count_training_rows(recordings)
         net = self.make_net(X.shape[1]).to(device)
-        series, rest = _tensor(scaler, X[:rows], device), X[rows:]
-        held_out = _tensor(scaler, rest, device) if len(rest) >= self.window else None
-        return scaler, net, series, held_out
+        how: dict[str, Any] = {"window": self.window, "scale": scaler.apply, "device": device}
+        return scaler, net, *split_windows(X, recordings, rows, **how)
 
-    def count_training_rows(self, rows: int) -> int:
+    def count_training_rows(self, rows: int | Recordings) -> int:
         """Return how many of ``rows`` rows are for training; the rest is for validation."""
         return count_training_rows(rows, validation=self.validation, window=self.window)
 
@@ -197,7 +203,7 @@ class AxonAD(Detector):
 
     def scaled(self, X: Matrix, device: torch.device) -> torch.Tensor:
         """Return the scaled rows as a tensor on a device."""
-        return _tensor(self._scaler, X, device)
+        return torch.from_numpy(self._scaler.apply(X)).to(device)
 
     # -- scoring -----------------------------------------------------------------------------
 
@@ -291,7 +297,3 @@ class AxonAD(Detector):
         check_choice("align", self.align, ALIGNMENTS)
         check_ints("dilations", self.dilations)
         self.net_config(channels=1)  # checks sizes against each other
-
-
-def _tensor(scaler: Scaler, X: Matrix, device: torch.device) -> torch.Tensor:
-    return torch.from_numpy(scaler.apply(X)).to(device)

@@ -22,22 +22,17 @@ from numpy.typing import NDArray
 
 from axonad.alarms.policy import AlarmPolicy
 from axonad.config import build, check_choice, check_float, outlier_tags
-from axonad.data.context import Context, NewContext, check_rest
-from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
-from axonad.errors import ConfigError, DivergedError, InputError
+from axonad.data.context import Context, NewContext
+from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
+from axonad.data.recordings import Recordings
+from axonad.errors import ConfigError, DivergedError
 from axonad.explanation import Explanation
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
-from axonad.stretches import (
-    Parts,
-    cuts_of,
-    score_stretches,
-    stretches_of,
-    training_interval,
-    without_unusable,
-)
-from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
+from axonad.stretches import Parts, cuts_of, score_stretches, stretches_of
+from axonad.threshold import THRESHOLDS, Event, set_threshold
+from axonad.training_data import TrainingData, check_length, gather_for, list_long
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -68,28 +63,40 @@ class Detector(Saving):
     """Parameters of TSB-AD's leaderboard of 2024, where they differ from parity."""
     end_is_shift: ClassVar[bool] = True
     """Whether scores at the end of windows are those at their centre, moved by half a window."""
+    divides: ClassVar[bool] = False
+    """Whether ``_fit`` keeps its windows within ``recordings_``; if not, it is given one series."""
 
     # -- the contract ------------------------------------------------------------------------
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn what normal looks like from ``X`` (time, channels) and return self.
 
-        ``y`` exists because scikit-learn pipelines pass it; it is ignored.
+        A list of Series, frames or two-dimensional arrays is a set of recordings, and no window
+        reaches from one to the next. ``y`` exists because scikit-learn pipelines pass it; it is
+        ignored.
         """
-        return self.fit_by(self._fit, *self.training_matrix(X), interval=training_interval(X))
+        values, names, recordings, interval = self.training_data(X)
+        return self.fit_by(self._fit, values, names, interval=interval, recordings=recordings)
 
     def fit_by(
-        self, learn: Learn, X: Matrix, names: Names, *, interval: float | None = None
+        self,
+        learn: Learn,
+        X: Matrix,
+        names: Names,
+        *,
+        interval: float | None = None,
+        recordings: Recordings | None = None,
     ) -> Self:
-        """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_matrix`.
+        """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_data`.
 
-        ``interval`` is the sampling interval of the data in seconds, None if it is not known. If
-        anything fails, an interrupt included, the detector stays as it was.
+        ``recordings`` says how the rows divide, by default not at all. If anything fails, an
+        interrupt included, the detector stays as it was.
         """
         before = dict(vars(self))
         try:
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
+            self.recordings_ = Recordings.one(len(X)) if recordings is None else recordings
             self.context_ = Context.learn(self.context, X, names)
             scores = learn(self.in_context(X), names)
             self.n_features_in_ = X.shape[1]
@@ -97,7 +104,8 @@ class Detector(Saving):
                 self.feature_names_in_ = np.array(names, dtype=object)
             self.interval_ = interval
             self._fitted_with = self.get_params()
-            scores = self._score(self.in_context(X)) if scores is None else scores
+            if scores is None:
+                scores = self.recordings_.each(self._score, self.in_context(X))
             self.decision_scores_ = self._finite(scores)
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
@@ -149,13 +157,15 @@ class Detector(Saving):
         return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
-        """Plant faults into the held-out normal data ``X`` and return which are found.
+        """Plant faults into held-out normal data, one series or a list; return which are found.
 
         ``settings`` are the fields of :class:`~axonad.selftest.settings.Settings`.
         """
         from axonad.selftest import Settings, run_self_test
 
-        return run_self_test(self, X, self._checked(X), build(Settings, settings))
+        parts = list_long(X, self.history)
+        checked = [self._checked(part) for part in parts]
+        return run_self_test(self, parts, checked, build(Settings, settings))
 
     def score_ends(self, X: Matrix) -> Scored:
         """Return score and components of each row of checked data that has its full history.
@@ -233,15 +243,14 @@ class Detector(Saving):
 
     # -- checks ------------------------------------------------------------------------------
 
-    def training_matrix(self, X: Any) -> tuple[Matrix, Names]:
-        """Return ``X`` as a matrix to learn from and its channel names, or raise InputError."""
+    def training_data(self, X: Any) -> TrainingData:
+        """Return ``X``, one series or several recordings, as rows to learn from."""
         self._check_params()
-        values, names = to_matrix(without_unusable(X))
-        check_sound(values, names)
-        check_rest(self.context, values, names)
-        self._check_length(values)
-        check_rate(rule=self.threshold, rate=self.contamination, steps=len(values))
-        return values, names
+        return gather_for(self, X)
+
+    def rows_needed(self, X: Matrix, recordings: Recordings) -> int:
+        """Return how many rows the shortest stretch of some training data must have."""
+        return self.history
 
     def _by_stretch(
         self, X: Any, explain: Callable[[Matrix], Parts]
@@ -272,15 +281,8 @@ class Detector(Saving):
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix to score, in context; raise InputError if it is invalid."""
         values = self._matched(X)
-        self._check_length(values)
+        check_length(values, self.history)
         return self._enter_context(X, values, self.channel_names)
-
-    def _check_length(self, X: Matrix) -> None:
-        if len(X) < self.history:
-            raise InputError(
-                f"window must be at most the series length {len(X)}, got {self.history}; "
-                f"X needs at least {self.history} rows"
-            )
 
     def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Raise DivergedError if a score is NaN or infinite."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from axonad.data.context_candidates import Candidate, find_candidates
 from axonad.data.frames import Matrix, Names
+from axonad.data.recordings import Recordings
 from axonad.data.scaling import find_movement
 from axonad.threshold import find_events
 
@@ -56,6 +57,7 @@ class FitReport:
     kept_epoch: int | None  # epoch of the weights that were kept; None without epochs
     notes: tuple[str, ...] = ()  # what the detector itself has to say about its fit
     candidates: tuple[Candidate, ...] = ()  # channels that may only set the scene
+    recordings: int = 1
 
     @property
     def share_above(self) -> float:
@@ -87,7 +89,9 @@ class FitReport:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.rows} rows, {_count(self.channels, 'channel')}, "
+            f"{self.recordings} recordings, "
+            * (self.recordings > 1)
+            + f"{self.rows} rows, {_count(self.channels, 'channel')}, "
             f"{_count(self.windows, 'window')}",
             f"threshold {self.threshold:.6g} ({self.rule}, rate {self.rate:g}): {self.above} of "
             f"{self.rows} training steps above it ({_percent(self.share_above)})",
@@ -118,6 +122,7 @@ class Fitted(Protocol):
     context: tuple[str, ...]
     threshold_: float
     decision_scores_: NDArray[np.float64]
+    recordings_: Recordings
 
     @property
     def history(self) -> int:
@@ -139,7 +144,7 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
     return FitReport(
         rows=len(X),
         channels=X.shape[1],
-        windows=len(X) - detector.history + 1,
+        windows=detector.recordings_.count(detector.history),
         constant=tuple(labels[i] for i in np.flatnonzero(constant)),
         nearly_constant=tuple(labels[i] for i in np.flatnonzero(nearly)),
         threshold=threshold,
@@ -152,18 +157,24 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
         validation_errors=tuple(getattr(training, "validation", ())),
         kept_epoch=getattr(training, "kept_epoch", None),
         notes=tuple(getattr(detector, "fit_notes_", ())),
-        candidates=tuple(c for c in find_candidates([X], names) if c.channel not in named),
+        candidates=tuple(
+            candidate
+            for candidate in find_candidates(detector.recordings_.matrices(X), names)
+            if candidate.channel not in named
+        ),
+        recordings=len(detector.recordings_.whole),
     )
 
 
 def _held_out(detector: Fitted, rows: int) -> HeldOut | None:
     count: Any = getattr(detector, "count_training_rows", None)
-    first = rows if count is None else count(rows)
+    first = rows if count is None else count(detector.recordings_)
     if first == rows:
         return None
     scores = detector.decision_scores_[first:]
     alarms = scores > detector.threshold_
-    events = len(find_events(alarms, scores))
+    cuts = [part.start for part in detector.recordings_.after(first).parts]
+    events = len(find_events(alarms, scores, cuts=cuts))
     return HeldOut(rows=rows - first, above=int(alarms.sum()), events=events)
 
 

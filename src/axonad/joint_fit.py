@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from axonad.axon import AxonAD, Trained
-from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import Scaler
 from axonad.data.series import Series
 from axonad.errors import AxonADError, FleetError, InputError
@@ -21,11 +20,11 @@ from axonad.fast.gpu.training import models_at_once, train_stack
 from axonad.model.config import NetConfig
 from axonad.model.net import AxonNet
 from axonad.progress import Progress
-from axonad.stretches import training_interval
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import generator, seeded
 from axonad.torch_runtime.switches import learning
 from axonad.train.loop import TrainConfig
+from axonad.training_data import TrainingData
 
 LISTED = 5  # failures named in the error's message
 
@@ -57,9 +56,8 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     jobs = []
     for index, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
-            values, names = detector.training_matrix(X)
-            interval, device = training_interval(X), resolve_device(detector.device)
-            jobs.append(_Job(index, detector, X, values, names, device, interval))
+            data = detector.training_data(X)
+            jobs.append(_Job(index, detector, X, data, resolve_device(detector.device)))
         except AxonADError as error:
             errors[index] = error
     for stack in _stacks(_once(jobs)):
@@ -84,28 +82,27 @@ class _Job:
     index: int
     detector: AxonAD
     X: Any
-    values: Matrix
-    names: Names
+    data: TrainingData
     device: torch.device
-    interval: float | None = None
     same_weights: list[_Job] = field(default_factory=list)
 
     def training_key(self) -> tuple[object, ...]:
         """Return everything that determines the trained weights."""
-        detector, shape = self.detector, self.values.shape
-        content = hashlib.sha256(np.ascontiguousarray(self.values).data).digest()
+        detector, values, names = self.detector, self.data.values, self.data.names
+        content = hashlib.sha256(np.ascontiguousarray(values).data).digest()
         own = detector.seed, detector.scaling, detector.validation
         how = type(detector).train, type(detector).prepare  # a subclass may override them
-        order = self.values.flags.c_contiguous  # memory order changes how sums round
-        alike = batch_key(detector, channels=shape[1])
-        return *alike, self.device, own, how, self.names, shape, order, content
+        order = values.flags.c_contiguous  # memory order changes how sums round
+        alike = batch_key(detector, channels=values.shape[1])
+        rows = values.shape, order, content, self.data.recordings
+        return *alike, self.device, own, how, names, *rows
 
     def prepare(self) -> tuple[Scaler, Member]:
         """Return the scaler and the untrained network with its data, as ``fit`` draws them."""
         seed = self.detector.seed
         with seeded(seed, self.device):
             scaler, net, series, held_out = self.detector.prepare(
-                self.values, self.names, self.device
+                self.data.values, self.data.names, self.device, self.data.recordings
             )
             own = generator(seed, self.device)
         return scaler, Member(net=net, series=series, validation=held_out, generator=own)
@@ -129,7 +126,7 @@ class _Job:
     def _copy(self, net: AxonNet) -> AxonNet:
         """Return a network for this detector with the weights of another."""
         with seeded(self.detector.seed, self.device):  # the drawn weights are overwritten
-            own = self.detector.make_net(self.values.shape[1]).to(self.device)
+            own = self.detector.make_net(self.data.values.shape[1]).to(self.device)
         own.load_state_dict(net.state_dict())
         return own
 
@@ -139,8 +136,8 @@ class _Job:
         detector.verbose = False  # the joint fit shows one progress bar for all
         try:
             detector.fit_by(
-                lambda X, _: detector.finish_fit(X, trained), self.values, self.names,
-                interval=self.interval,
+                lambda X, _: detector.finish_fit(X, trained), self.data.values, self.data.names,
+                interval=self.data.interval, recordings=self.data.recordings,
             )  # fmt: skip
         finally:
             detector.verbose = verbose
@@ -160,7 +157,9 @@ def _fit_alone(job: _Job) -> dict[int, AxonADError]:
     try:
         if job.same_weights:
             show = _wants_bar([job])
-            return job.finish(job.detector.train(job.values, job.names, show=show))
+            data = job.data
+            trained = job.detector.train(data.values, data.names, data.recordings, show=show)
+            return job.finish(trained)
         job.detector.fit(job.X)
     except AxonADError as error:
         return job.failed(error)
@@ -198,8 +197,8 @@ def _stacks(jobs: list[_Job]) -> Iterator[list[_Job]]:
     Series of similar length are grouped: their epochs end, and are validated, at the same time.
     """
     groups: dict[tuple[NetConfig, TrainConfig, torch.device], list[_Job]] = {}
-    for job in sorted(jobs, key=lambda job: len(job.values)):
-        net, training = batch_key(job.detector, channels=job.values.shape[1])
+    for job in sorted(jobs, key=lambda job: len(job.data.values)):
+        net, training = batch_key(job.detector, channels=job.data.values.shape[1])
         groups.setdefault((net, training, job.device), []).append(job)
     for (net, training, device), group in groups.items():
         at_once = models_at_once(net, training.batch_size, device) if net.is_standard else 1

@@ -18,6 +18,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.conditioning import Conditioning
 from axonad.data.context import Context, find_columns
 from axonad.data.frames import Names
+from axonad.data.recordings import Recordings
 from axonad.errors import ConfigError, NotFittedError
 from axonad.modelfile import check_entries, check_number, take
 
@@ -36,6 +37,8 @@ class Saving(Conditioning, ABC):
     threshold_: float
     interval_: float | None = None
     """Sampling interval of the training series in seconds; None if it had no times."""
+    recordings_: Recordings
+    """How the rows learned from divide into recordings and stretches without a gap; not saved."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]

@@ -50,16 +50,29 @@ class StretchFinder:
                     self._unusable.append((first + start, first + end))
         self._times.add(part.times, len(part))
 
-    def finish(self, name: str, *, split: bool = True) -> list[slice] | None:
-        """Return the stretches; None if the series is one without gaps.
+    @property
+    def interval(self) -> float | None:
+        """Sampling interval of the series itself in seconds, once it was looked at."""
+        return self._times.own_interval
+
+    def find(self, name: str, *, split: bool = True) -> list[slice]:
+        """Return all stretches; without ``split``, those between unusable rows only.
 
         Warn about gaps and whatever else is odd about the times; raise InputError if they cannot be
-        meant, or if no stretch is as long as a window. Without ``split`` gaps are only warned of.
+        meant.
         """
         self._times.finish(name)
         _warn(name, self._times.notes(spanned=not split))
-        rows = self._times.rows
-        found = find_stretches(rows, self._times.breaks, self._unusable)
+        breaks = self._times.breaks if split else []
+        return find_stretches(self._times.rows, breaks, self._unusable)
+
+    def finish(self, name: str, *, split: bool = True) -> list[slice] | None:
+        """Return the stretches; None if the series is one without gaps.
+
+        As :meth:`find`; raise InputError also if no stretch is as long as a window. Without
+        ``split`` gaps are only warned of.
+        """
+        found, rows = self.find(name, split=split), self._times.rows
         if not split or found == [slice(0, rows)]:
             return None
         long = [part for part in found if part.stop - part.start >= self._window]
@@ -110,33 +123,6 @@ def score_stretches(
     components = {name: joined([parts[1][name] for parts in found]) for name in found[0][1]}
     blame = [parts[2] for parts in found if parts[2] is not None]
     return joined([parts[0] for parts in found]), components, joined(blame) if blame else None
-
-
-# -- training --------------------------------------------------------------------------------
-
-
-def training_interval(X: Any) -> float | None:
-    """Return the sampling interval of training data in seconds, None if it has no times.
-
-    Warn about gaps and whatever else is odd about the times; raise InputError if the rows are not
-    in order.
-    """
-    if not isinstance(X, Series) or X.times is None:
-        return None
-    check = TimeCheck()
-    check.add(X.times, len(X))
-    check.finish(X.name)
-    _warn(X.name, check.notes(spanned=True))
-    return check.own_interval
-
-
-def without_unusable(X: Any) -> Any:
-    """Return training data without the rows that are marked unusable, and say how many."""
-    if not isinstance(X, Series) or X.unusable is None:
-        return X
-    count = int(X.unusable.sum())
-    _warn(X.name, [f"{count} of {len(X)} rows have missing values and are not learned from"])
-    return X.select(~X.unusable)
 
 
 def _warn(name: str, notes: list[str]) -> None:

@@ -47,9 +47,7 @@ def test_each_recording_is_left_out_in_turn(learned):
     for matrix, out in zip(learned, recordings, strict=True):
         assert not set(matrix[:, 0]) & set(out[:, 0])
         assert len(matrix) == 150 - len(out)
-    expected = (
-        pca().fit(np.concatenate([recordings[0], recordings[2]])).decision_function(recordings[1])
-    )
+    expected = pca().fit([recordings[0], recordings[2]]).decision_function(recordings[1])
     np.testing.assert_allclose(found[1].scores[3:], expected[3:])
     assert np.isnan(found[1].scores[:3]).all(), "a stream has no score before its first window"
 

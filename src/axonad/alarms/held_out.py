@@ -5,12 +5,12 @@ Three ways, from cheap to dear:
 - the detector is fitted already and the recordings are new to it: they are scored, nothing is
   fitted (:func:`score_new`);
 - several recordings: each is left out in turn, a detector with the same parameters is fitted on the
-  others, joined, and scores the one left out (:func:`score_left_out`);
+  others and scores the one left out (:func:`score_left_out`);
 - one recording: the same with stretches of it. The rows next to the stretch that is left out, as
   many as a score needs, are not learned from either, so no training window shares a row with it.
 
-Fits see recordings joined end to end, so ``history - 1`` windows at each seam span two recordings.
-Scores of different fits are taken for scores of one detector.
+No window of a fit reaches from one recording to the next. Scores of different fits are taken for
+scores of one detector.
 """
 
 from __future__ import annotations
@@ -86,8 +86,12 @@ def _by_stretch(detector: Detector, X: Any, folds: int) -> Iterator[Recording]:
 
 def _fit(detector: Detector, kept: Sequence[Matrix], channels: Names) -> Detector:
     twin = type(detector)(**detector.get_params())
-    joined = np.concatenate(kept)
-    return twin.fit(joined if channels is None else Series(values=joined, channels=channels))
+    long = [part for part in kept if len(part) >= twin.history] or [np.concatenate(kept)]
+    if not (twin.divides or twin.history == 1):
+        long = [np.concatenate(kept)]
+    if channels is None:
+        return twin.fit(long)
+    return twin.fit([Series(values=part, channels=channels) for part in long])
 
 
 def _score(detector: Detector, X: Any, name: str) -> Recording:

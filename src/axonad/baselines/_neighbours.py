@@ -1,8 +1,9 @@
 """The base of the detectors that compare a window with its nearest training windows: KNN and LOF.
 
 A window is never its own neighbour. Scoring the array the detector was fitted on returns the
-scores of the fit, where each window's own entry was left out (as in TSB-AD). In any other array a
-window that equals a training window has that one as a neighbour.
+scores of the fit, where each window's own entry was left out (as in TSB-AD), and so does scoring
+one of several recordings. In any other array a window that equals a training window has that one as
+a neighbour.
 
 A long series is represented by a sample of ``max_train`` windows.
 """
@@ -21,7 +22,7 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling, digest
 from axonad.config import check_int
 from axonad.data.frames import Matrix
-from axonad.modelfile import Arrays, Shapes
+from axonad.modelfile import Arrays, Shapes, check_counts
 
 Indices = NDArray[np.int64]
 
@@ -59,23 +60,27 @@ class NeighbourDetector(WindowedDetector):
         """Learn from the reference windows; by default nothing."""
 
     def _learn(self, X: Matrix) -> Values:
-        self._require_windows(X, 2)
-        starts = self._sample_starts(X, self.max_train, self.seed)
+        self._require_windows(2)
+        starts = self._sample_starts(self.max_train, self.seed)
         self._reference = self._gather(X, starts)
         self._build_index()
-        self._digest = digest(X)
+        self._digests = [digest(X[part]) for part in self.recordings_.parts]
+        self._counts = self.recordings_.counts(self.window)
         self._learn_reference()
-        scores, first = [], 0
-        for batch in self._batches(X):
-            own = _find(np.arange(first, first + len(batch)), starts)
+        everything, scores, first = self._training_starts(), [], 0
+        for batch in self._training_batches(X):
+            own = _find(everything[first : first + len(batch)], starts)
             scores.append(self._score_neighbours(*self._search(batch, own)))
             first += len(batch)
         self._own = np.concatenate(scores)
         return self._own
 
     def _score(self, X: Matrix) -> Values:
-        if len(X) == len(self._own) + self.window - 1 and digest(X) == self._digest:
-            return self._aligned(self._own)
+        count = len(X) - self.window + 1
+        if count in self._counts and (found := digest(X)) in self._digests:
+            number = self._digests.index(found)
+            first = sum(self._counts[:number])
+            return self._aligned(self._own[first : first + count])
         return super()._score(X)
 
     def _window_score(self, windows: Values) -> Values:
@@ -102,11 +107,17 @@ class NeighbourDetector(WindowedDetector):
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         values, arrays = super()._state()
-        return {**values, "digest": self._digest}, arrays
+        own: dict[str, Any] = {"digest": ",".join(self._digests)}
+        if len(self._counts) > 1:
+            own["windows"] = self._counts
+        return {**values, **own}, arrays
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         super()._restore(values, arrays)
-        self._digest = str(values["digest"])
+        self._digests = str(values["digest"]).split(",")
+        self._counts = check_counts("windows", values.get("windows", [len(self._own)]))
+        if len(self._counts) != len(self._digests) or sum(self._counts) != len(self._own):
+            raise ValueError("its training scores do not fit its recordings")
         self._build_index()
 
     def _check_learned(self) -> None:

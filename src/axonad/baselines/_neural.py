@@ -31,6 +31,7 @@ from torch.nn.functional import mse_loss
 from axonad.baselines._training_loop import LoopConfig, train_network
 from axonad.config import check_choice
 from axonad.data.frames import Matrix, Names
+from axonad.data.recordings import Recordings
 from axonad.data.scaling import SCALINGS, fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
@@ -50,7 +51,7 @@ from axonad.torch_runtime.training_params import (
     select_fields,
 )
 from axonad.torch_runtime.weights import restore_net, weights_to_arrays
-from axonad.torch_runtime.windows import gather_windows
+from axonad.torch_runtime.windows import Windows, gather_windows, split_windows
 
 Scores = NDArray[np.float64]
 LEADERBOARD: Mapping[str, Any] = {"scaling": "raw", "align": "start"}
@@ -106,6 +107,7 @@ class NeuralDetector(Detector):
     verbose: bool = True
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
+    divides: ClassVar[bool] = True
     parity: ClassVar[Mapping[str, Any]] = parity_with()
     zero_allowed: ClassVar[frozenset[str]] = frozenset({"seed"})
     """Integer parameters that may be 0; all others must be at least 1."""
@@ -145,7 +147,7 @@ class NeuralDetector(Detector):
         """Return the rows before scaling, each transformed by itself."""
         return X
 
-    def _calibrate(self, net: nn.Module, series: Tensor) -> None:
+    def _calibrate(self, net: nn.Module, series: Windows) -> None:
         """Set buffers of the trained network that scoring needs, from the scaled training rows."""
 
     # -- the contract ------------------------------------------------------------------------
@@ -166,10 +168,12 @@ class NeuralDetector(Detector):
     def _fit(self, X: Matrix, names: Names) -> Scores:
         device = resolve_device(self.device)
         self._scaler = fit_scaler(self._preprocess(X), self.scaling, names)
-        cut = self.count_training_rows(len(X))
-        series, rest = self._tensor(X[:cut], device), X[cut:]
-        held_out = self._tensor(rest, device) if len(rest) >= self.history else None
-        windows = min(self.epoch_windows or cut, count_windows(cut, self.history))
+        recordings = self.recordings_
+        series, held_out = split_windows(
+            X, recordings, self.count_training_rows(recordings), window=self.history,
+            scale=self._scaled, device=device, stride=self._stride,
+        )  # fmt: skip
+        windows = min(self.epoch_windows or len(series), len(series))
         steps = self.epochs * -(-windows // self.batch_size)
         with seeded(self.seed, device):
             net = self._build(X.shape[1]).to(device)
@@ -185,16 +189,25 @@ class NeuralDetector(Detector):
                 )
             self._net = net.eval().requires_grad_(False)
             self._calibrate(self._net, series)
-        scores, channels = self._score_windows(X, blame=True)
+        found = [self._score_windows(X[part], blame=True) for part in recordings.parts]
+        channels = np.concatenate([part for _, part in found])
         self._channel_scale = fit_channel_scale(channels, self._scaler)
-        return self._aligned(scores)
+        return np.concatenate([self._aligned(scores) for scores, _ in found])
 
-    def count_training_rows(self, rows: int) -> int:
+    def count_training_rows(self, rows: int | Recordings) -> int:
         """Return how many of ``rows`` rows are for training; the rest is for validation."""
         return count_training_rows(rows, validation=self.validation, window=self.history)
 
+    @property
+    def _stride(self) -> int:
+        """Rows from the beginning of one training window to that of the next."""
+        return 1
+
+    def _scaled(self, X: Matrix) -> Matrix:
+        return self._scaler.apply(self._preprocess(X))
+
     def _tensor(self, X: Matrix, device: torch.device) -> Tensor:
-        return torch.from_numpy(self._scaler.apply(self._preprocess(X))).to(device)
+        return torch.from_numpy(self._scaled(X)).to(device)
 
     def _loop_config(self) -> LoopConfig:
         return LoopConfig(
@@ -279,19 +292,3 @@ class NeuralDetector(Detector):
         check_by_type(self, zero_allowed=self.zero_allowed)
         check_choice("scaling", self.scaling, (*SCALINGS, "raw"))
         check_choice("align", self.align, (*ALIGNMENTS, "start"))
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Forecaster(NeuralDetector):
-    """Base of the baselines that predict a row from the rows before it."""
-
-    @property
-    def history(self) -> int:
-        """Rows a score needs: a window and the row predicted from it."""
-        return self.window + 1
-
-    def _loss(self, net: nn.Module, x: Tensor, epoch: int) -> Tensor:
-        return mse_loss(net(x[:, :-1]), x[:, -1])
-
-    def _window_score(self, net: nn.Module, x: Tensor) -> Tensor:
-        return torch.square(net(x[:, :-1]) - x[:, -1])

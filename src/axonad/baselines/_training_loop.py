@@ -9,10 +9,9 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from axonad.data.windows import count_windows
 from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import WARM, Recorded
-from axonad.torch_runtime.windows import gather_windows
+from axonad.torch_runtime.windows import Windows, gather_windows
 from axonad.train.checkpoint import History, run_epochs
 
 Loss = Callable[[nn.Module, Tensor, int], Tensor]
@@ -36,20 +35,19 @@ class LoopConfig:
     clip: float | None  # maximum gradient norm
     patience: int
     restore_best: bool
-    stride: int = 1  # rows from the start of one window to the next
 
 
 def train_network(
     net: nn.Module,
     loss: Loss,
     *,
-    series: Tensor,
-    held_out: Tensor | None,
+    series: Windows,
+    held_out: Windows | None,
     config: LoopConfig,
     progress: Progress,
     epoch_factor: EpochFactor = float,
 ) -> History:
-    """Train ``net`` in place on the windows of ``series`` (n, F) and return the history.
+    """Train ``net`` in place on the windows of ``series`` and return the history.
 
     Training stops early when the loss on ``held_out`` stops falling, or the training loss where
     ``held_out`` is None. Random numbers come from torch's global generators; call it inside
@@ -63,7 +61,7 @@ def train_network(
 
     def update(starts: Tensor, epoch: int) -> Tensor:
         optimiser.zero_grad(set_to_none=True)
-        value = batch_loss(series, starts, epoch)
+        value = batch_loss(series.rows, starts, epoch)
         value.backward()  # type: ignore[no-untyped-call]
         if config.clip is not None:
             nn.utils.clip_grad_norm_(net.parameters(), config.clip)
@@ -78,13 +76,13 @@ def train_network(
         schedule.step()
         return loss
 
-    def make_validation(rows: Tensor) -> Callable[[int], float]:
-        evaluate = partial(batch_loss, rows)
-        judge = _EpochStep(evaluate, epoch_factor, rows.device, size=config.batch_size, warm=1)
+    def make_validation(windows: Windows) -> Callable[[int], float]:
+        evaluate = partial(batch_loss, windows.rows)
+        judge = _EpochStep(evaluate, epoch_factor, windows.device, size=config.batch_size, warm=1)
 
         def validate(epoch: int) -> float:
             net.eval()
-            return _validate(partial(judge, epoch=epoch), rows, config)
+            return _validate(partial(judge, epoch=epoch), windows, config)
 
         return validate
 
@@ -141,10 +139,10 @@ class _EpochStep:
 
 
 def _train_epoch(
-    step: Callable[[Tensor], Tensor], series: Tensor, config: LoopConfig, progress: Progress
+    step: Callable[[Tensor], Tensor], series: Windows, config: LoopConfig, progress: Progress
 ) -> float:
     """Visit windows in random order, each at most once; return the mean loss over batches."""
-    order = torch.randperm(_count(series, config), device=series.device) * config.stride
+    order = series.starts[torch.randperm(len(series), device=series.device)]
     total, count = torch.zeros((), device=series.device), 0
     for starts in batches(order[: config.epoch_windows], config.batch_size):
         total += step(starts)  # stays on the device: one device-to-host copy per epoch
@@ -154,20 +152,16 @@ def _train_epoch(
 
 
 @torch.no_grad()
-def _validate(batch_loss: Callable[[Tensor], Tensor], series: Tensor, config: LoopConfig) -> float:
+def _validate(batch_loss: Callable[[Tensor], Tensor], series: Windows, config: LoopConfig) -> float:
     """Return the mean loss over batches of evenly spaced windows, all of them by default."""
-    windows = _count(series, config)
+    windows = len(series)
     judged = min(config.epoch_windows or windows, windows)
-    starts = torch.arange(judged, device=series.device) * windows // judged * config.stride
+    starts = series.starts[torch.arange(judged, device=series.device) * windows // judged]
     parts = torch.split(starts, config.batch_size)
     losses = torch.empty(len(parts), device=series.device)
     for i, part in enumerate(parts):
         losses[i] = batch_loss(part)
     return float(losses.mean())
-
-
-def _count(series: Tensor, config: LoopConfig) -> int:
-    return -(-count_windows(len(series), config.window_rows) // config.stride)
 
 
 def batches(order: Tensor, size: int) -> Iterator[Tensor]:

@@ -67,6 +67,7 @@ class WindowedDetector(Detector):
     align: str = "center"
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
+    divides: ClassVar[bool] = True
     learned: ClassVar[Shapes] = {}
     """The arrays ``_learn`` sets, which are saved, and their shapes.
 
@@ -83,7 +84,11 @@ class WindowedDetector(Detector):
 
     @abstractmethod
     def _learn(self, X: Matrix) -> Values | None:
-        """Learn from the windows of ``X``; return their scores if scoring ``X`` would differ."""
+        """Learn from the windows of ``X``; return their scores if scoring ``X`` would differ.
+
+        :meth:`_training_batches`, :meth:`_training_starts` and :meth:`_sample_starts` give windows
+        that lie within one recording.
+        """
 
     @abstractmethod
     def _window_score(self, windows: Values) -> Values:
@@ -100,7 +105,7 @@ class WindowedDetector(Detector):
         if rule in ("train", "soft"):
             self._scaler = fit_scaler(X, rule, names)
         ends = self._learn(X)
-        return None if ends is None else self._aligned(ends)
+        return None if ends is None else self.recordings_.place(self._aligned, ends, self.window)
 
     def _score(self, X: Matrix) -> Values:
         return self._aligned(self._score_ends(X)[0])
@@ -120,6 +125,15 @@ class WindowedDetector(Detector):
         check_choice("align", self.align, PLACEMENTS)
 
     # -- windows -----------------------------------------------------------------------------
+
+    def _training_batches(self, X: Matrix) -> Iterator[Values]:
+        """Yield the windows of the training rows in order, in batches."""
+        for part in self.recordings_.parts:
+            yield from self._batches(X[part])
+
+    def _training_starts(self) -> NDArray[np.int64]:
+        """Return the row at which each training window begins."""
+        return self.recordings_.starts(self.window)
 
     def _batches(self, X: Matrix) -> Iterator[Values]:
         """Yield the windows of ``X`` in order, in batches."""
@@ -141,12 +155,13 @@ class WindowedDetector(Detector):
             windows[i : i + size] = self._flatten(rows.swapaxes(1, 2))
         return windows
 
-    def _sample_starts(self, X: Matrix, most: int | None, seed: int) -> NDArray[np.int64]:
-        """Return the first rows of up to ``most`` windows, drawn without replacement and sorted."""
-        count = count_windows(len(X), self.window)
-        if most is None or count <= most:
-            return np.arange(count)
-        return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+    def _sample_starts(self, most: int | None, seed: int) -> NDArray[np.int64]:
+        """Return the first rows of up to ``most`` training windows, drawn at random and sorted."""
+        starts = self._training_starts()
+        if most is None or len(starts) <= most:
+            return starts
+        draw = np.random.default_rng(seed).choice(len(starts), most, replace=False)
+        return starts[np.sort(draw)]
 
     def _rescale(self, X: Matrix) -> Values:
         return np.asarray(X if self._scaler is None else self._scaler.apply(X), dtype=np.float64)
@@ -158,11 +173,11 @@ class WindowedDetector(Detector):
             return standardise_own(flat, is_row=self.window == 1)
         return np.ascontiguousarray(flat)
 
-    def _require_windows(self, X: Matrix, least: int) -> None:
-        if count_windows(len(X), self.window) < least:
+    def _require_windows(self, least: int) -> None:
+        if self.recordings_.count(self.window) < least:
             raise InputError(
                 f"{type(self).__name__} with window={self.window} needs at least "
-                f"{self.window + least - 1} training rows, got {len(X)}"
+                f"{self.window + least - 1} training rows, got {self.recordings_.rows}"
             )
 
     # -- files -------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class CBLOF(WindowedDetector):
     learned: ClassVar[Shapes] = {"_centers": ("clusters", "values"), "_large": (1,)}
 
     def _learn(self, X: Matrix) -> None:
-        train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
+        train = self._gather(X, self._sample_starts(self.max_train, self.seed))
         centers, sizes = find_centers(train, clusters=self.clusters, seed=self.seed, user="CBLOF")
         order = np.argsort(-sizes)
         self._centers = centers[order]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -47,6 +47,8 @@ class ControlChart(Detector):
     memory: float = 0.8
     ridge: float = 1e-3
 
+    divides: ClassVar[bool] = True
+
     @property
     def history(self) -> int:
         """Rows in the moving average."""
@@ -56,7 +58,7 @@ class ControlChart(Detector):
 
     def _fit(self, X: Matrix, names: Names) -> None:
         self._scaler = fit_scaler(X, "soft", names)
-        smooth = self._smooth(X)
+        smooth = self.recordings_.each(self._smooth, X)
         self._mean = smooth.mean(axis=0)
         centered = smooth - self._mean
         covariance = centered.T @ centered / len(smooth)

@@ -39,7 +39,7 @@ class COPOD(WindowedDetector):
     learned: ClassVar[Shapes] = {"_sorted": ("windows", "values"), "_skew": ("values",)}
 
     def _learn(self, X: Matrix) -> None:
-        train = self._gather(X, self._sample_starts(X, self.max_train, self.seed))
+        train = self._gather(X, self._sample_starts(self.max_train, self.seed))
         self._skew = skew_sign(train)
         train.sort(axis=0)
         self._sorted = train

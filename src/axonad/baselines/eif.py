@@ -17,7 +17,6 @@ from axonad.baselines._forest import Numbers, Trees, expected_path
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_int
 from axonad.data.frames import Matrix
-from axonad.data.windows import count_windows
 from axonad.modelfile import Shapes
 
 
@@ -46,12 +45,12 @@ class EIF(WindowedDetector):
 
     def _learn(self, X: Matrix) -> None:
         rng = np.random.default_rng(self.seed)
-        count = count_windows(len(X), self.window)
-        size = min(self.samples, count)
+        starts = self._training_starts()
+        size = min(self.samples, len(starts))
         forest = _Forest(rng, limit=int(np.ceil(np.log2(max(size, 2)))))
         for _ in range(self.trees):
-            starts = rng.choice(count, size, replace=False)
-            forest.grow(self._gather(X, starts))
+            drawn = rng.choice(len(starts), size, replace=False)
+            forest.grow(self._gather(X, starts[drawn]))
         self._roots = np.array(forest.roots)
         self._children = np.array(forest.children, dtype=np.int64).reshape(-1, 2)
         self._paths = np.array(forest.paths)

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, normalize
 
-from axonad.baselines._neural import Forecaster, parity_with
+from axonad.baselines._forecaster import Forecaster
+from axonad.baselines._neural import parity_with
 from axonad.config import check_int
 
 

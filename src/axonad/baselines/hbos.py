@@ -42,15 +42,15 @@ class HBOS(WindowedDetector):
     learned: ClassVar[Shapes] = {"_edges": ("edges", "values"), "_strangeness": ("bins", "values")}
 
     def _learn(self, X: Matrix) -> None:
-        low = np.min([batch.min(axis=0) for batch in self._batches(X)], axis=0)
-        high = np.max([batch.max(axis=0) for batch in self._batches(X)], axis=0)
+        low = np.min([batch.min(axis=0) for batch in self._training_batches(X)], axis=0)
+        high = np.max([batch.max(axis=0) for batch in self._training_batches(X)], axis=0)
         # As in numpy's histogram, a constant column gets a range of 1; so does one that only
         # varies by rounding, whose bins would have no width.
         flat = (np.diff(np.linspace(low, high, self.bins + 1, axis=0), axis=0) <= 0).any(axis=0)
         low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
         self._edges = np.linspace(low, high, self.bins + 1, axis=0)
         counts = np.zeros((self.bins, len(low)))
-        for batch in self._batches(X):
+        for batch in self._training_batches(X):
             for i, edges in enumerate(self._edges.T):
                 counts[:, i] += np.histogram(batch[:, i], bins=edges)[0]
         density = counts / counts.sum(axis=0) / np.diff(self._edges, axis=0)

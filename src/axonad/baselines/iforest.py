@@ -20,7 +20,6 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
-from axonad.data.windows import count_windows
 from axonad.modelfile import Shapes, check_indices
 
 MAX_INT = np.iinfo(np.int32).max
@@ -55,11 +54,12 @@ class IForest(WindowedDetector):
     }  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
-        count = count_windows(len(X), self.window)
+        starts = self._training_starts()
+        count = len(starts)
         size = min(self.samples, count)
         seeds = np.random.RandomState(self.seed).randint(MAX_INT, size=self.trees)
         targets = np.random.RandomState(self.seed).uniform(size=count)
-        grown = [self._grow(X, int(seed), targets, size) for seed in seeds]
+        grown = [self._grow(X, starts, int(seed), targets, size) for seed in seeds]
         inner = np.cumsum([0] + [len(tree["feature"]) for tree in grown])
         leaves = np.cumsum([0] + [len(tree["paths"]) for tree in grown])
         shift = [
@@ -73,7 +73,9 @@ class IForest(WindowedDetector):
         self._threshold = np.concatenate([tree["threshold"] for tree in grown])
         self._size = np.array([size])
 
-    def _grow(self, X: Matrix, seed: int, targets: Values, size: int) -> dict[str, NDArray[Any]]:
+    def _grow(
+        self, X: Matrix, starts: NDArray[np.int64], seed: int, targets: Values, size: int
+    ) -> dict[str, NDArray[Any]]:
         """Return one tree: splits of inner nodes, links (the root's first), leaf path lengths."""
         draw = import_sklearn("utils.random", user="IForest").sample_without_replacement
         state = np.random.RandomState(seed)
@@ -85,8 +87,8 @@ class IForest(WindowedDetector):
         values = self.window * X.shape[1]
         state = np.random.RandomState(seed)
         columns = draw(values, max(1, int(self.features * values)), random_state=state)
-        starts = np.sort(draw(len(targets), size, random_state=state))
-        model.fit(self._gather(X, starts, np.float32)[:, columns], targets[starts])
+        drawn = np.sort(draw(len(targets), size, random_state=state))
+        model.fit(self._gather(X, starts[drawn], np.float32)[:, columns], targets[drawn])
         return _tree_arrays(model.tree_, columns)
 
     def _window_score(self, windows: Values) -> Values:

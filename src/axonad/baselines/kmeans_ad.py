@@ -46,7 +46,7 @@ class KMeansAD(WindowedDetector):
     learned: ClassVar[Shapes] = {"_centers": ("clusters", "values")}
 
     def _learn(self, X: Matrix) -> None:
-        train = self._gather(X, self._sample_starts(X, self.max_train, self.seed), np.float32)
+        train = self._gather(X, self._sample_starts(self.max_train, self.seed), np.float32)
         self._centers, _ = find_centers(
             train, clusters=self.clusters, seed=self.seed, user="KMeansAD"
         )

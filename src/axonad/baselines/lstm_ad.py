@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from axonad.baselines._neural import Forecaster, parity_with
+from axonad.baselines._forecaster import Forecaster
+from axonad.baselines._neural import parity_with
 
 
 class Net(nn.Module):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,12 +26,11 @@ from torch import Tensor, nn
 
 from axonad.baselines._mlp import mlp
 from axonad.baselines._neural import NeuralDetector, Scores, parity_with
-from axonad.baselines._training_loop import LoopConfig
 from axonad.config import check_float
 from axonad.data.frames import Matrix
 from axonad.data.windows import count_windows
 from axonad.torch_runtime.device import resolve_device
-from axonad.torch_runtime.windows import gather_windows
+from axonad.torch_runtime.windows import Windows, gather_windows
 
 
 class Net(nn.Module):
@@ -105,16 +104,13 @@ class M2N2(NeuralDetector):
         return Net(channels, self.window, self.latent)
 
     @torch.no_grad()
-    def _calibrate(self, net: nn.Module, series: Tensor) -> None:
-        starts = torch.arange(0, len(series) - self.window + 1, self.window, device=series.device)
+    def _calibrate(self, net: nn.Module, series: Windows) -> None:
+        side_by_side = Windows(series.rows, self.window, series.recordings, stride=self.window)
         errors = []
-        for part in torch.split(starts, self.score_batch):
-            x = gather_windows(series, part, self.window)
+        for part in torch.split(side_by_side.starts, self.score_batch):
+            x = gather_windows(series.rows, part, self.window)
             errors.append((net(x) - x).square().mean(-1).flatten().cpu().numpy())
         net.get_buffer("limit").fill_(float(np.quantile(np.concatenate(errors), self.limit)))
-
-    def _loop_config(self) -> LoopConfig:
-        return replace(super()._loop_config(), stride=self._stride)
 
     @property
     def _stride(self) -> int:

@@ -20,7 +20,6 @@ import numpy as np
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
-from axonad.data.windows import count_windows
 from axonad.modelfile import Shapes, check_indices
 
 ROUNDING = 1e-10  # directions with a smaller share of the variance are rounding errors
@@ -53,13 +52,15 @@ class PCA(WindowedDetector):
     }  # fmt: skip
 
     def _learn(self, X: Matrix) -> None:
-        self._require_windows(X, 2)
-        count = count_windows(len(X), self.window)
-        found = [(b.sum(axis=0), b.min(axis=0), b.max(axis=0)) for b in self._batches(X)]
+        self._require_windows(2)
+        count = self.recordings_.count(self.window)
+        found = [(b.sum(axis=0), b.min(axis=0), b.max(axis=0)) for b in self._training_batches(X)]
         totals, lows, highs = (np.array(part) for part in zip(*found, strict=True))
         self._mean: Values = totals.sum(axis=0) / count
         low, high = lows.min(axis=0), highs.max(axis=0)
-        squares = sum(np.square(batch - self._mean).sum(axis=0) for batch in self._batches(X))
+        squares = sum(
+            np.square(batch - self._mean).sum(axis=0) for batch in self._training_batches(X)
+        )
         self._kept = np.flatnonzero(low < high)
         self._deviation = np.sqrt(np.asarray(squares) / count)[self._kept]
         variances, axes = self._directions(X, count)
@@ -72,12 +73,12 @@ class PCA(WindowedDetector):
         size = len(self._kept)
         if count <= size:  # all windows take less memory than the covariance matrix
             _, lengths, axes = np.linalg.svd(
-                np.concatenate([self._standardised(batch) for batch in self._batches(X)]),
+                np.concatenate([self._standardised(batch) for batch in self._training_batches(X)]),
                 full_matrices=False,
             )
             return lengths**2, axes
         products = np.zeros((size, size))
-        for batch in self._batches(X):
+        for batch in self._training_batches(X):
             z = self._standardised(batch)
             products += z.T @ z
         variances, columns = np.linalg.eigh(products)

@@ -56,6 +56,7 @@ class CrossChannelRidge(Detector):
 
     changeable = frozenset({"align"})
     conditions = True
+    divides = True
 
     @property
     def history(self) -> int:
@@ -72,7 +73,9 @@ class CrossChannelRidge(Detector):
         self._middle = scale.median
         floor = np.maximum(FLOOR * residuals.std(axis=0), STILL * self._scaler.still)
         self._spread = np.maximum(scale.spread / NORMAL_IQR, floor) + TINY
-        return self._aligned(self._deviations(residuals).max(axis=1))
+        return self.recordings_.each(
+            lambda rows: self._aligned(self._deviations(rows).max(axis=1)), residuals
+        )
 
     def _score(self, X: Matrix) -> Values:
         return self._aligned(self._score_ends(X)[0])

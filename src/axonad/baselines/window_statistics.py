@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
+from axonad.data.recordings import Recordings
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
@@ -51,6 +52,7 @@ class WindowStatistics(Detector):
     align: str = "center"
 
     changeable = frozenset({"align"})
+    divides = True
 
     @property
     def history(self) -> int:
@@ -63,14 +65,14 @@ class WindowStatistics(Detector):
         self._levels: list[tuple[float, float]] = []
         scores = []
         for i, length in enumerate(self.lengths):
-            statistics = self._statistics(X, length)
+            statistics = self.recordings_.each(partial(self._statistics, length=length), X)
             count = len(statistics)
             kept = np.unique(np.linspace(0, count - 1, min(count, self.max_train)).astype(int))
             self._references.append(statistics[kept])
-            distances = _far_from_others(statistics, kept, length)
+            distances = _far_from_others(statistics, kept, length, self.recordings_)
             self._levels.append((float(distances.mean()), float(distances.std()) + TINY))
             scores.append(self._standardised(distances, i))
-        return self._combined(scores)
+        return self._combined(scores, self.recordings_)
 
     def _score(self, X: Matrix) -> Values:
         return self._combined([self._length_scores(X, i) for i in range(len(self.lengths))])
@@ -89,10 +91,14 @@ class WindowStatistics(Detector):
         mean, unit = self._levels[i]
         return (distances - mean) / unit
 
-    def _combined(self, scores: list[Values]) -> Values:
-        """Return the largest value over the lengths for each row."""
-        pairs = zip(scores, self.lengths, strict=True)
-        aligned = [spread(values, window=length, align=self.align) for values, length in pairs]
+    def _combined(self, scores: list[Values], recordings: Recordings | None = None) -> Values:
+        """Return the largest value over the lengths for each row; by default of one series."""
+        if recordings is None:
+            recordings = Recordings.one(len(scores[0]) + self.lengths[0] - 1)
+        aligned = [
+            recordings.place(partial(spread, window=length, align=self.align), values, length)
+            for values, length in zip(scores, self.lengths, strict=True)
+        ]
         return np.asarray(np.max(aligned, axis=0))
 
     def _statistics(self, X: Matrix, length: int) -> Values:
@@ -149,18 +155,21 @@ def nearest(windows: Values, reference: Values) -> Values:
     return np.concatenate(list(blocks))[:, 0]
 
 
-def _far_from_others(statistics: Values, kept: NDArray[np.int64], length: int) -> Values:
+def _far_from_others(
+    statistics: Values, kept: NDArray[np.int64], length: int, recordings: Recordings
+) -> Values:
     """Return each training window's distance to the kept windows of other parts of the series."""
-    count = len(statistics)
-    distances = np.empty(count)
-    edges = np.linspace(0, count, FOLDS + 1).astype(int)
-    for start, stop in pairwise(edges):
-        apart = (kept <= start - length) | (kept >= stop + length)
+    distances = np.empty(len(statistics))
+    rows = recordings.starts(length)
+    for start, stop in recordings.folds(length, FOLDS):
+        if stop == start:
+            continue
+        begins, ends = rows[start], rows[stop - 1] + 1
+        apart = (rows[kept] <= begins - length) | (rows[kept] >= ends + length)
         if not apart.any():  # a short series: at least not the same part
             apart = (kept < start) | (kept >= stop)
-        if stop > start:
-            others = kept[apart] if apart.any() else kept
-            distances[start:stop] = nearest(statistics[start:stop], statistics[others])
+        others = kept[apart] if apart.any() else kept
+        distances[start:stop] = nearest(statistics[start:stop], statistics[others])
     return distances
 
 

@@ -1,4 +1,4 @@
-"""``axonad fit``: fit a detector to a file and save it."""
+"""``axonad fit``: fit a detector to one or more files and save it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ import typer
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
+from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
-from axonad.errors import InputError
+from axonad.data.series import Series
+from axonad.errors import ConfigError, InputError
 from axonad.registry import detector_class
 from axonad.saving import FILES
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Training data, CSV or Parquet.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(help="Training data, CSV or Parquet; several files or a pattern."),
+    ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
     detector: Annotated[
         str, typer.Option(help="Name of the detector; `axonad list`. AxonAD is the paper's.")
@@ -46,34 +51,55 @@ def fit(
     fill: Fill = None,
     max_hold: MaxHold = None,
     separator: Separator = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Fit without files that cannot be read, and name them."),
+    ] = False,
     force: Force = False,
 ) -> None:
-    """Fit a detector to normal data and save it."""
+    """Fit a detector to normal data and save it.
+
+    Several files are recordings of the same channels: no window reaches from one to the next.
+    """
     for name in FILES:
         check_output(model / name, force=force)
-    filler = make_filler(fill, max_hold)
+    make_filler(fill, max_hold)  # fails early on bad options
+    paths = expand(data)
+    if rows is not None and len(paths) > 1:
+        raise ConfigError(f"--rows is for one file, got {len(paths)}; leave it out")
     cls = detector_class(detector)
     params = {} if config is None else read_toml(config)
     params |= parse_assignments(cls, settings or [])
     if context:
         params["context"] = _split_names(context)
     made = build(cls, params)
-    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
-    if rows is not None:
-        if rows > len(series):
-            raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
-        series = series.rows(0, rows)
-    made.fit(fill_series(series, filler))
+
+    def read_one(path: Path) -> Series:
+        series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
+        return fill_series(_first_rows(series, rows), make_filler(fill, max_hold))
+
+    files = SeveralFiles(paths, stop=not skip_bad)
+    recordings = files.read(read_one)
+    made.fit(recordings)
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()
-    print_line(f"  on {series.name}: {report}")
-    if series.labels is not None and series.labels.any():
-        count = int(series.labels.sum())
+    print_line(f"  on {recordings[0].name}: {report}" if len(paths) == 1 else f"  on {report}")
+    count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
+    if count:
         print_line(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
     for line in more:
         print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
     print_line(f"saved to {model}")
+    files.finish()
+
+
+def _first_rows(series: Series, rows: int | None) -> Series:
+    if rows is None:
+        return series
+    if rows > len(series):
+        raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
+    return series.rows(0, rows)
 
 
 def _split_names(texts: list[str]) -> tuple[str, ...]:

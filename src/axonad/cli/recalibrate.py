@@ -17,6 +17,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
+from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line, print_note
 from axonad.config import build, parse_assignments
 from axonad.data.readers import read
@@ -32,7 +33,7 @@ SET_BY_BUDGET = ("start", "end", "level")
 def recalibrate(
     model: options.ModelFolder,
     data: Annotated[
-        list[Path], typer.Argument(help="Normal recordings, CSV or Parquet; one file each.")
+        list[Path], typer.Argument(help="Normal recordings, CSV or Parquet; files or a pattern.")
     ],
     budget: Annotated[str, typer.Option(help=f"Accepted false events: {FORMS}.")],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the new model in.")],
@@ -90,13 +91,16 @@ def recalibrate(
     known = detector.get_params()
     detector.set_params(**{k: v for k, v in changes.items() if k in known and v is not None})
     shape = _shape(detector, settings or [])
-    raw, filled = [], []
-    for path in data:
+
+    def read_one(path: Path) -> Series:
         series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
         if ignore_extra and detector.channel_names is not None:
             series = series.keep(detector.channel_names)
-        raw.append(series)
-        filled.append(_filled(series, detector, fill, max_hold))
+        return series
+
+    files = SeveralFiles(expand(data))
+    raw = files.read(read_one)
+    filled = [_filled(series, detector, fill, max_hold) for series in raw]
     setup, found = find_alarms(
         detector, filled, budget=allowed, refit=refit, folds=folds, seconds_per_step=seconds,
         shape=shape, hysteresis=hysteresis, raw=raw,
@@ -106,6 +110,7 @@ def recalibrate(
     detector.save(folder, overwrite=force)
     _print(found, setup, before)
     print_line(f"saved to {folder}")
+    files.finish()
 
 
 def _shape(detector: Detector, settings: list[str]) -> AlarmPolicy:

@@ -1,11 +1,11 @@
-"""``axonad score``: score a file with a saved detector."""
+"""``axonad score``: score one or more files with a saved detector."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,7 +17,10 @@ from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
 from axonad.cli.score_chunks import prepared, score_chunked
 from axonad.cli.score_table import score_columns
+from axonad.cli.several_files import SeveralFiles, expand, outputs
 from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.data.frames import Names
+from axonad.data.holding import SeriesFiller
 from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
@@ -37,12 +40,23 @@ CHUNK = 100_000  # rows per chunk of such a file
 
 def score(
     model: options.ModelFolder,
-    data: Annotated[Path, typer.Argument(help="Data to score, CSV or Parquet.")],
+    data: Annotated[
+        list[Path], typer.Argument(help="Data to score, CSV or Parquet; several or a pattern.")
+    ],
     target: Annotated[
-        Path, typer.Option("--out", "-o", help="File to write the scores to, .csv or .parquet.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write the scores to, .csv or .parquet; for several files a folder.",
+        ),
     ],
     figure: Annotated[
-        Path | None, typer.Option(help="Also plot channels, scores and alarms to this PNG or SVG.")
+        Path | None,
+        typer.Option(
+            help="Also plot channels, scores and alarms to this PNG or SVG; for several files PNGs "
+            "in this folder."
+        ),
     ] = None,
     align: Annotated[
         str | None,
@@ -61,7 +75,11 @@ def score(
     alarm_rate: AlarmRate = None,
     events_file: Annotated[
         Path | None,
-        typer.Option("--events", help="Also write the events to this file, .csv or .json."),
+        typer.Option(
+            "--events",
+            help="Also write the events to this file, .csv or .json; for several files to JSON "
+            "files in this folder.",
+        ),
     ] = None,
     separator: options.Separator = None,
     force: options.Force = False,
@@ -74,54 +92,116 @@ def score(
         ),
     ] = None,
 ) -> None:
-    """Score a file: write one row per step with its score, score components and alarm."""
-    check_output(target, force=force, inputs=[data], endings=TABLE_ENDINGS)
-    if events_file is not None:
-        check_output(events_file, force=force, inputs=[data, target], endings=EVENT_ENDINGS)
+    """Score files: write one row per step with its score, score components and alarm.
+
+    The results of several files go to a folder, each under the name of its file. A file that cannot
+    be scored is named at the end and does not stop the others; the exit code is then 1.
+    """
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
-    if figure is not None:
-        check_format(figure)
-        check_output(figure, force=force, inputs=[data])
+    jobs = _plan(expand(data), target, figure, events_file)
+    for job in jobs:
+        job.check(force=force)
     make_filler(fill, max_hold)  # fails early on bad options
     detector = load(model)
     changes = {"align": align, "device": device}
     detector.set_params(**{name: value for name, value in changes.items() if value is not None})
     apply_threshold(detector, threshold, alarm_rate)
-    known = detector.channel_names if ignore_extra else None
-    interval = detector.interval_
-    is_large = data.is_file() and data.stat().st_size > LARGE
-    if chunk is None and figure is None and detector.is_causal and is_large:
+    if len(jobs) > 1 and "verbose" in detector.get_params():
+        detector.set_params(verbose=False)  # one progress bar for all files
+    how = _Reading(
+        columns={"time": time, "label": label, "ignore": ignore or (), "separator": separator},
+        known=detector.channel_names if ignore_extra else None,
+        filler=lambda: make_filler(fill, max_hold, interval=detector.interval_),
+    )
+    by_path = {job.data: job for job in jobs}
+    files = SeveralFiles(list(by_path))
+
+    def score_one(path: Path) -> EventList:
+        return _score_file(detector, by_path[path], how, chunk)
+
+    for path, found in files.each(score_one, text="scoring files"):
+        if len(jobs) > 1:
+            bad = f", {_events(len(found.data))} of bad data" if found.data else ""
+            print_line(f"{path.name}: {_events(found.count)} in {found.steps} steps{bad}")
+            continue
+        _print_events(found)
+        print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
+    if len(jobs) > 1:
+        folders = [folder for folder in (target, figure, events_file) if folder is not None]
+        print_line("wrote to " + " and ".join(map(str, folders)))
+    files.finish()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A file to score and the files its results go to."""
+
+    data: Path
+    target: Path
+    figure: Path | None
+    events: Path | None
+
+    @property
+    def outputs(self) -> list[Path]:
+        """The files that are written."""
+        return [path for path in (self.target, self.figure, self.events) if path is not None]
+
+    def check(self, *, force: bool) -> None:
+        """Raise if a result cannot be written."""
+        check_output(self.target, force=force, inputs=[self.data], endings=TABLE_ENDINGS)
+        if self.events is not None:
+            inputs = [self.data, self.target]
+            check_output(self.events, force=force, inputs=inputs, endings=EVENT_ENDINGS)
+        if self.figure is not None:
+            check_format(self.figure)
+            check_output(self.figure, force=force, inputs=[self.data])
+
+
+class _Reading(NamedTuple):
+    """How files are read."""
+
+    columns: dict[str, Any]
+    known: Names  # channels to keep, None for all
+    filler: Callable[[], SeriesFiller | None]
+
+
+def _plan(paths: list[Path], target: Path, figure: Path | None, events: Path | None) -> list[_Job]:
+    """Return what to score and where to write it; the results of several files go to folders."""
+    if len(paths) == 1:
+        return [_Job(paths[0], target, figure, events)]
+    none = [None] * len(paths)
+    figures = none if figure is None else outputs(figure, paths, ending=".png")
+    listed = none if events is None else outputs(events, paths, ending=".json")
+    tables = outputs(target, paths)
+    return [_Job(*job) for job in zip(paths, tables, figures, listed, strict=True)]
+
+
+def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None) -> EventList:
+    """Write the results of one file; return its events."""
+    is_large = job.data.is_file() and job.data.stat().st_size > LARGE
+    if chunk is None and job.figure is None and detector.is_causal and is_large:
         chunk = CHUNK
-    columns: dict[str, Any] = {
-        "time": time,
-        "label": label,
-        "ignore": ignore or (),
-        "separator": separator,
-    }
     if chunk is not None:
-        file = FileChunks(data, size=chunk, **columns)
+        file = FileChunks(job.data, size=chunk, **how.columns)
 
         def chunks(watch: DataCollector | None) -> Iterator[Series]:
-            filler = make_filler(fill, max_hold, interval=interval)
-            return prepared(file, keep=known, filler=filler, watch=watch)
+            return prepared(file, keep=how.known, filler=how.filler(), watch=watch)
 
-        found = score_chunked(detector, chunks, target, keep_events=events_file is not None)
+        found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
     else:
-        series = read(data, **columns)
-        filler = make_filler(fill, max_hold, interval=interval)
-        raw = series if known is None else series.keep(known)
-        found = _score_whole(detector, fill_series(raw, filler), target, figure)
+        series = read(job.data, **how.columns)
+        raw = series if how.known is None else series.keep(how.known)
+        filled = fill_series(raw, how.filler())
+        found = _score_whole(detector, filled, job.target, job.figure)
         if (watch := data_collector(detector)) is not None:
             watch.add(raw)
             found = replace(found, data=watch.finish())
-    if events_file is not None:
+    if job.events is not None:
         has_policy = detector.alarm_setup_ is not None
         listed = sorted([*found.events, *found.data], key=lambda timed: timed.event.start)
-        write_events(events_file, listed, alarms=has_policy)
-    _print_events(found)
-    written = [path for path in (target, figure, events_file) if path is not None]
-    print_line("wrote " + " and ".join(str(path) for path in written))
+        write_events(job.events, listed, alarms=has_policy)
+    return found
 
 
 def _score_whole(

@@ -1,4 +1,4 @@
-"""``axonad selftest``: plant faults into a normal recording and show which a model would catch."""
+"""``axonad selftest``: plant faults into normal recordings and show which a model would catch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
+from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
+from axonad.data.series import Series
 from axonad.registry import load
 from axonad.report.selftest_figure import draw_self_test
 from axonad.report.selftest_table import describe_cell
@@ -26,7 +28,11 @@ from axonad.selftest.settings import REPEATS, SECONDS, Settings
 def selftest(
     model: options.ModelFolder,
     data: Annotated[
-        Path, typer.Argument(help="Normal data that the model was not fitted on, CSV or Parquet.")
+        list[Path],
+        typer.Argument(
+            help="Normal data that the model was not fitted on, CSV or Parquet; several files or a "
+            "pattern."
+        ),
     ],
     folder: Annotated[
         Path | None,
@@ -77,9 +83,10 @@ def selftest(
     The table has the smallest size found in at least 90 % of plantings, in units of the channel,
     and the median delay. Labels in the data are ignored.
     """
+    paths = expand(data)
     files = [] if folder is None else [folder / f"selftest.{e}" for e in ("csv", "json", "png")]
     for path in files:
-        check_output(path, force=force, inputs=[data])
+        check_output(path, force=force, inputs=paths)
     can_draw = bool(files) and can_draw_to(files[-1])
     make_filler(fill, max_hold)  # fails early on bad options
     chosen: dict[str, Any] = {
@@ -93,11 +100,15 @@ def selftest(
     if device is not None:
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
-    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
-    if ignore_extra and detector.channel_names is not None:
-        series = series.keep(detector.channel_names)
-    series = fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
-    result = detector.self_test(series, **chosen)
+
+    def read_one(path: Path) -> Series:
+        series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
+        if ignore_extra and detector.channel_names is not None:
+            series = series.keep(detector.channel_names)
+        return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
+
+    several = SeveralFiles(paths)
+    result = detector.self_test(several.read(read_one), **chosen)
     if as_json:
         print_line(result.to_json().rstrip("\n"))
     else:
@@ -106,6 +117,7 @@ def selftest(
         written = _write(files, result, can_draw=can_draw)
         if not as_json:
             print_line("wrote " + " and ".join(str(path) for path in written))
+    several.finish()
 
 
 def _print(result: SelfTest) -> None:

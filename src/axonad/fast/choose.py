@@ -19,6 +19,7 @@ from axonad.model.net import AxonNet, Consume
 from axonad.progress import Progress
 from axonad.torch_runtime.seed import generator
 from axonad.torch_runtime.threads import one_thread
+from axonad.torch_runtime.windows import Windows
 from axonad.train.checkpoint import History
 from axonad.train.loop import TrainConfig, plain_step, train
 
@@ -45,8 +46,8 @@ def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consu
 
 def train_net(
     net: AxonNet,
-    series: Tensor,
-    validation: Tensor | None,
+    series: Windows,
+    validation: Windows | None,
     config: TrainConfig,
     progress: Progress,
     *,

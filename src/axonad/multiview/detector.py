@@ -17,6 +17,7 @@ import numpy as np
 
 from axonad.config import build, check_bool, check_choice, check_int
 from axonad.data.frames import Matrix, Names
+from axonad.data.recordings import Recordings
 from axonad.data.windows import ALIGNMENTS
 from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
@@ -38,7 +39,7 @@ VIEWS = {
 OF_NETWORK = ("window", "d_model", "heads", "epochs", "epoch_windows", "seed")
 IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of held-out scores yet
 
-LEARNED = 0.8  # share of the training rows that the views of the self-test learn from
+HELD_OUT = 0.2  # share of the training rows that the views of the self-test do not learn from
 GROUND = 8_000  # most rows into which faults are planted
 REMEMBERED = 5_000  # most training windows per length of the shape memory that is tested
 TESTED = 2  # lengths of it, the shortest
@@ -88,6 +89,7 @@ class MultiView(Detector):
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     end_is_shift: ClassVar[bool] = False
     conditions: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
 
     @property
     def history(self) -> int:
@@ -97,9 +99,14 @@ class MultiView(Detector):
 
     # -- fitting -----------------------------------------------------------------------------
 
+    def rows_needed(self, X: Matrix, recordings: Recordings) -> int:
+        """Return how many rows the shortest stretch of some training data must have."""
+        return max(view.rows_needed(X, recordings) for view in self._make_views().values())
+
     def _fit(self, X: Matrix, names: Names) -> Values:
         self.views_ = {
-            name: view.fit_by(view._fit, X, names) for name, view in self._make_views().items()
+            name: view.fit_by(view._fit, X, names, recordings=self.recordings_)
+            for name, view in self._make_views().items()
         }
         self._levels = {
             name: Level.fit(self.views_[name].decision_scores_)
@@ -117,8 +124,10 @@ class MultiView(Detector):
 
     def _find_skills(self, X: Matrix, names: Names) -> Skills | None:
         """Return how well each view finds faults in rows it has not learned from."""
-        cut = int(LEARNED * len(X))
-        ground = X[cut : cut + GROUND]
+        cut = self.recordings_.cut(HELD_OUT)
+        learned = self.recordings_.learned(HELD_OUT, self.history)
+        rest = self.recordings_.after(cut)
+        rest = rest.before(min(GROUND, rest.rows))
         tested = dict(self.views_)  # the network's weights come from the first four fifths anyway
         try:
             for name, view in self._make_views().items():
@@ -126,11 +135,12 @@ class MultiView(Detector):
                     lengths = vars(self.views_[name])["lengths_"][:TESTED]
                     view.set_params(max_train=REMEMBERED, lengths=lengths)
                 if name != "network":
-                    tested[name] = view.fit_by(view._fit, X[:cut], names)
+                    rows = X[: learned.rows]
+                    tested[name] = view.fit_by(view._fit, rows, names, recordings=learned)
             scorers = {name: _scorer(view) for name, view in tested.items()}
             found = rank_faults(
-                scorers, ground, sizes=SIZES, channels=CHANNELS, repeats=REPEATS, seed=self.seed,
-                skipped=self.context_columns,
+                scorers, X[cut : cut + rest.rows], sizes=SIZES, channels=CHANNELS, repeats=REPEATS,
+                seed=self.seed, skipped=self.context_columns, stretches=rest.parts,
             )  # fmt: skip
         except InputError:  # too short
             return None

@@ -7,7 +7,7 @@ the error belongs to the middle, with weights at the end to the last rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +53,15 @@ class Measured(NamedTuple):
 
     errors: NDArray[np.float32]  # (2, windows, F), see `step_weights`
     mismatch: NDArray[np.float64]  # of the queries (windows,)
+
+    @classmethod
+    def join(cls, parts: Iterable[Measured]) -> Measured:
+        """Return what was measured of several series as that of one."""
+        known = list(parts)
+        if len(known) == 1:
+            return known[0]
+        errors = np.concatenate([part.errors for part in known], axis=1)
+        return cls(errors, np.concatenate([part.mismatch for part in known]))
 
 
 @torch.no_grad()

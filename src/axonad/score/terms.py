@@ -7,7 +7,7 @@ queries of its last ``scored_steps`` steps only, since the others are not comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +63,17 @@ class WindowTerms(NamedTuple):
 
     terms: dict[str, NDArray[np.float64]]  # name → (windows,)
     channels: NDArray[np.float32]  # (windows, F), or (0, F)
+
+    @classmethod
+    def join(cls, parts: Iterable[WindowTerms]) -> WindowTerms:
+        """Return the terms of several series as those of one."""
+        known = list(parts)
+        if len(known) == 1:
+            return known[0]
+        terms = {
+            name: np.concatenate([part.terms[name] for part in known]) for name in known[0].terms
+        }
+        return cls(terms, np.concatenate([part.channels for part in known]))
 
 
 @torch.no_grad()

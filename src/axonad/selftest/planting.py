@@ -102,6 +102,7 @@ class Ground:
     ) -> None:
         self.values, self.history = values, history
         self.used = np.concatenate([values[part] for part in stretches])
+        self._longest = max(stretches, key=lambda part: part.stop - part.start)
         scaler = fit_scaler(self.used, "soft", names)
         self.units, self.still = scaler.unit, scaler.still
         self.centres = np.median(self.used, axis=0)
@@ -117,8 +118,9 @@ class Ground:
         return int(self._room.max()) - self._reach
 
     def period(self) -> int:
-        """Return the main period in rows: the median over the channels that move."""
-        found = [find_period(self.used[:, i]) for i in np.flatnonzero(~self.still)]
+        """Return the main period of the longest stretch: the median over channels that move."""
+        rows = self.values[self._longest]
+        found = [find_period(rows[:, i]) for i in np.flatnonzero(~self.still)]
         return int(np.clip(np.median(found), *PERIODS)) if found else PERIODS[0]
 
     def lay_out(self, wishes: Sequence[Wish], rng: np.random.Generator) -> list[list[Planting]]:

@@ -36,6 +36,7 @@ def rank_faults(
     repeats: int = 4,
     seed: int = 2024,
     skipped: Sequence[int] = (),
+    stretches: Sequence[slice] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return for each scorer and kind how surely a planted fault scores above normal rows.
 
@@ -49,7 +50,7 @@ def rank_faults(
     scorers
         What is compared, by name.
     X
-        Held-out normal data (time, channels), without gaps.
+        Held-out normal data (time, channels).
     kinds, sizes, repeats, seed
         See :class:`~axonad.selftest.settings.Settings`.
     durations
@@ -59,8 +60,11 @@ def rank_faults(
         Channels that get a fault of each kind and size in a repeat, drawn among those that move.
     skipped
         Columns that get none.
+    stretches
+        Runs of rows without a gap between them. Default: all rows are one.
     """
-    ground = Ground(X, [slice(0, len(X))], history=max(s.history for s in scorers.values()))
+    history = max(scorer.history for scorer in scorers.values())
+    ground = Ground(X, stretches or [slice(0, len(X))], history=history)
     shortest, longest = durations or (FEWEST, 2 * ground.period())
     longest = max(1, min(longest, ground.longest))
     rows = min(shortest, longest), longest

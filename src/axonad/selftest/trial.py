@@ -57,8 +57,10 @@ class Tested(Protocol):
         """Return the scores of the rows with their full history."""
 
 
-def run_self_test(detector: Tested, X: Any, values: Matrix, settings: Settings) -> SelfTest:
-    """Return what a fitted detector finds; ``values`` is ``X`` checked by the detector."""
+def run_self_test(
+    detector: Tested, X: Sequence[Any], values: Sequence[Matrix], settings: Settings
+) -> SelfTest:
+    """Return what a fitted detector finds in recordings; ``values`` are ``X`` checked by it."""
     trial = Trial(detector, X, values, settings)
     trial.run()
     return trial.result()
@@ -67,17 +69,18 @@ def run_self_test(detector: Tested, X: Any, values: Matrix, settings: Settings) 
 class Trial:
     """One self-test, while it runs."""
 
-    def __init__(self, detector: Tested, X: Any, values: Matrix, settings: Settings) -> None:
-        self._detector, self._values, self._settings = detector, values, settings
-        self._labels = detector.channel_names or tuple(map(str, range(values.shape[1])))
-        self._interval = _interval_of(X)
+    def __init__(
+        self, detector: Tested, X: Sequence[Any], values: Sequence[Matrix], settings: Settings
+    ) -> None:
+        self._detector, self._settings = detector, settings
+        self._values = values[0] if len(values) == 1 else np.concatenate(values)
+        self._labels = detector.channel_names or tuple(map(str, range(self._values.shape[1])))
+        self._interval = _interval_of(X[0])
         wanted = self._judged(settings.columns(self._labels))
-        split = detector.is_causal
-        parts = stretches_of(X, window=detector.history, interval=detector.interval_, split=split)
-        stretches = parts if parts is not None else [slice(0, len(values))]
-        self._score_clean(stretches, cuts_of(parts, len(values)))
+        stretches = _stretches(detector, X, values)
+        self._score_clean(stretches, cuts_of(stretches, len(self._values)))
         self._ground = Ground(
-            values, stretches, history=detector.history, names=detector.channel_names,
+            self._values, stretches, history=detector.history, names=detector.channel_names,
             quiet=np.nan_to_num(self._clean, nan=np.inf) <= detector.threshold_,
         )  # fmt: skip
         self._columns = self._moving(wanted)
@@ -260,6 +263,20 @@ class Trial:
         if longest > room:
             _warn(f"faults are at most {room} rows long instead of {longest}: no room for longer")
         return settings.shortest, min(longest, room)
+
+
+def _stretches(detector: Tested, X: Sequence[Any], values: Sequence[Matrix]) -> list[slice]:
+    """Return the runs of rows without a gap in all recordings, one below the other."""
+    found, first = [], 0
+    for recording, rows in zip(X, values, strict=True):
+        parts = stretches_of(
+            recording, window=detector.history, interval=detector.interval_,
+            split=detector.is_causal,
+        )  # fmt: skip
+        parts = [slice(0, len(rows))] if parts is None else parts
+        found += [slice(first + part.start, first + part.stop) for part in parts]
+        first += len(rows)
+    return found
 
 
 def _interval_of(X: Any) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Protocol, get_type_hints
 
 from axonad.config import check_bool, check_float, check_int, check_ints
+from axonad.data.recordings import Recordings
 from axonad.errors import ConfigError
 
 
@@ -62,18 +63,20 @@ def check_by_type(params: Any, *, zero_allowed: Collection[str] = ()) -> None:
             check_ints(name, value)
 
 
-def count_training_rows(rows: int, *, validation: float, window: int) -> int:
+def count_training_rows(rows: int | Recordings, *, validation: float, window: int) -> int:
     """Return how many of ``rows`` rows are for training; the rest, at the end, is for validation.
 
-    All rows are for training if that share would not be longer than one window.
+    All rows are for training if that share would not be longer than one window. The rest is whole
+    recordings where there are at least three, see :meth:`axonad.data.recordings.Recordings.cut`.
 
     >>> count_training_rows(400, validation=0.2, window=100)
     320
     >>> count_training_rows(125, validation=0.2, window=100)
     125
     """
-    cut = int(rows * (1 - validation))
-    return cut if cut > window else rows
+    recordings = Recordings.one(rows) if isinstance(rows, int) else rows
+    cut = recordings.cut(validation)
+    return cut if max(recordings.before(cut).lengths, default=0) > window else recordings.rows
 
 
 def select_fields(cls: type, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,13 +14,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from axonad.data.windows import count_windows
 from axonad.model.loss import WeightedLoss
 from axonad.model.net import AxonNet, Consume, Output, run_windows
 from axonad.progress import Progress
 from axonad.torch_runtime.cuda_graph import Recorded
 from axonad.torch_runtime.threads import one_thread
-from axonad.torch_runtime.windows import gather_windows
+from axonad.torch_runtime.windows import Windows, as_windows, gather_windows
 from axonad.train.checkpoint import History, run_epochs
 from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks, mask_plan
 
@@ -121,8 +120,8 @@ def update(net: AxonNet, optimiser: torch.optim.Optimizer) -> None:
 
 def train(
     net: AxonNet,
-    series: Tensor,
-    validation: Tensor | None,
+    series: Tensor | Windows,
+    validation: Tensor | Windows | None,
     config: TrainConfig,
     progress: Progress,
     *,
@@ -131,17 +130,19 @@ def train(
 ) -> History:
     """Train ``net`` in place on the windows of ``series`` (n, F) and return the history.
 
-    With a validation series, training ends when its reconstruction error stops falling; without
-    one, all epochs run. Random numbers come from torch's global RNG: wrap the call in ``seeded``.
+    A tensor stands for all its windows. With a validation series, training ends when its
+    reconstruction error stops falling; without one, all epochs run. Random numbers come from
+    torch's global RNG: wrap the call in ``seeded``.
     """
+    series = as_windows(series, net.config.window)
     loss = net.make_loss().to(series.device)
     weights: list[Tensor] = [*(p for p in net.parameters() if p.requires_grad), *loss.parameters()]
-    step = make_step(net, loss, adamw(weights, config), series, config)
+    step = make_step(net, loss, adamw(weights, config), series.rows, config)
     step = Recorded(step, size=config.batch_size, device=series.device)
     validate = None
     if validation is not None:
-        windows = (count_windows(len(part), net.config.window) for part in (validation, series))
-        judged = config.judged(next(windows), training=next(windows))
+        validation = as_windows(validation, net.config.window)
+        judged = config.judged(len(validation), training=len(series))
         validate = partial(validation_error, net, validation, config.batch_size, run, judged=judged)
     return run_epochs(
         net,
@@ -166,11 +167,12 @@ def adamw(weights: list[Tensor], config: TrainConfig) -> torch.optim.Optimizer:
 
 
 def train_epoch(
-    net: AxonNet, step: Step, series: Tensor, config: TrainConfig, progress: Progress
+    net: AxonNet, step: Step, series: Tensor | Windows, config: TrainConfig, progress: Progress
 ) -> None:
     """Visit every window once, or a random part of them (``epoch_windows``), in random order."""
     net.train()
-    order = torch.randperm(count_windows(len(series), net.config.window), device=series.device)
+    series = as_windows(series, net.config.window)
+    order = series.starts[torch.randperm(len(series), device=series.device)]
     for starts in torch.split(order[: config.epoch_windows], config.batch_size):
         step(starts)
         progress.advance()
@@ -179,7 +181,7 @@ def train_epoch(
 @torch.no_grad()
 def validation_error(
     net: AxonNet,
-    series: Tensor,
+    series: Tensor | Windows,
     batch_size: int,
     run: RunWindows = run_windows,
     *,
@@ -191,22 +193,31 @@ def validation_error(
     """
     net.eval()
     window = net.config.window
-    windows = count_windows(len(series), window)
+    series = as_windows(series, window)
+    windows = len(series)
     judged = windows if judged is None else judged
-    errors = series.new_empty(judged)
+    errors = series.rows.new_empty(judged)
 
     def consume(first: int, output: Output, x: Tensor) -> None:
         errors[first : first + len(x)] = (output.reconstruction - x).square().mean((1, 2))
 
     at_once = batch_size if series.device.type == "cpu" else max(batch_size, GPU_BATCH)
     if judged == windows:
-        run(net, series, batch_size=at_once, consume=consume)
+        done = 0
+        for part in series.recordings.parts_with(window):
+            place = partial(_consume_from, done, consume)
+            run(net, series.rows[part], batch_size=at_once, consume=place)
+            done += part.stop - part.start - window + 1
     else:
-        starts = spaced(judged, windows, series.device)
+        starts = series.starts[spaced(judged, windows, series.device)]
         for first in range(0, judged, at_once):
-            x = gather_windows(series, starts[first : first + at_once], window)
+            x = gather_windows(series.rows, starts[first : first + at_once], window)
             consume(first, net(x), x)
     return float(torch.stack([part.mean() for part in torch.split(errors, batch_size)]).mean())
+
+
+def _consume_from(done: int, consume: Consume, first: int, output: Output, x: Tensor) -> None:
+    consume(done + first, output, x)
 
 
 def spaced(count: int, windows: int, device: torch.device) -> Tensor:

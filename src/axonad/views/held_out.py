@@ -1,8 +1,8 @@
 """Linear predictions whose strength, units and training scores come from rows not learned from.
 
-The training rows are cut into five folds, each of rows that follow one another. For each of them, a
-prediction is fitted on the other four and leaves residuals on it. These held-out residuals decide
-three things:
+The training rows are cut into five folds, each of rows that follow one another, or of whole
+recordings where there are at least three. For each of them, a prediction is fitted on the other
+four and leaves residuals on it. These held-out residuals decide three things:
 
 - the ridge penalty of each channel: the one with the smallest squared residual over all folds;
 - the unit of a channel's residual: its root mean square in the fold where that is largest, so that
@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.recordings import Recordings
 from axonad.errors import InputError
 from axonad.views.lagged_rows import Rows, lagged_moments
 
@@ -37,11 +37,19 @@ PENALTIES = tuple(10.0**power for power in range(-6, 1, 2))  # in units of a cha
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows that are scored together, and the map to the residuals of a fit without them."""
+    """Rows of a fold that follow one another, and the map to residuals of a fit without it."""
 
     start: int
     stop: int
     map: Array  # (inputs, channels)
+
+    def within(self, part: slice) -> bool:
+        """Whether the rows lie in a stretch."""
+        return bool(part.start <= self.start < part.stop)
+
+    def earlier(self, rows: int) -> Fold:
+        """Return the same with so many rows before it cut off."""
+        return Fold(self.start - rows, self.stop - rows, self.map)
 
 
 @dataclass(frozen=True)
@@ -53,32 +61,38 @@ class HeldOutFit:
     folds: tuple[Fold, ...]
 
 
-def fit_held_out(rows: Rows, count: int, *, lags: int, solve: Solve) -> HeldOutFit:
-    """Fit on ``count`` rows and on all but each of five folds of them."""
-    edges = np.linspace(lags, count, FOLDS + 1).astype(int).tolist()
-    parts = list(pairwise(edges))
-    moments = [lagged_moments(rows, start, stop, lags=lags) for start, stop in parts]
-    sizes = np.diff(edges)
-    total = np.sum(moments, axis=0)
+def fit_held_out(rows: Rows, recordings: Recordings, *, lags: int, solve: Solve) -> HeldOutFit:
+    """Fit on all rows with enough rows before them, and on all but each of five folds of them."""
+    numbers = recordings.folds(lags + 1, FOLDS)
+    pieces = [
+        [(start + lags, stop + lags) for start, stop in recordings.ranges(lags + 1, *fold)]
+        for fold in numbers
+    ]
+    moments = [
+        np.sum([lagged_moments(rows, *piece, lags=lags) for piece in fold], axis=0)
+        for fold in pieces
+    ]
+    sizes = np.array([stop - start for start, stop in numbers])
+    total, count = np.sum(moments, axis=0), recordings.count(lags + 1)
     channels = rows(0, 1).shape[1]
     best = np.full(channels, np.inf)
-    squares = np.zeros((FOLDS, channels))  # mean squared residual of each fold
-    maps = np.zeros((FOLDS + 1, len(total), channels))  # the last one is that of all rows
+    squares = np.zeros((len(sizes), channels))  # mean squared residual of each fold
+    maps = np.zeros((len(sizes) + 1, len(total), channels))  # the last one is that of all rows
     for penalty in PENALTIES:
         fitted, errors = [], []
         for own, size in zip(moments, sizes, strict=True):
-            fitted.append(solve((total - own) / (count - lags - size), penalty))
+            fitted.append(solve((total - own) / (count - size), penalty))
             errors.append(np.einsum("ij,ij->j", fitted[-1], own @ fitted[-1]) / size)
         error = sizes @ np.array(errors)
         better = error < best
         if better.any():
-            fitted.append(solve(total / (count - lags), penalty))
+            fitted.append(solve(total / count, penalty))
             best = np.where(better, error, best)
             squares[:, better] = np.array(errors)[:, better]
             maps[:, :, better] = np.array(fitted)[:, :, better]
     spread = np.sqrt(np.maximum(squares, 0.0).max(axis=0))
-    folds = tuple(Fold(*part, own) for part, own in zip(parts, maps, strict=False))
-    return HeldOutFit(maps[-1], spread, folds)
+    folds = [Fold(*piece, own) for fold, own in zip(pieces, maps, strict=False) for piece in fold]
+    return HeldOutFit(maps[-1], spread, tuple(folds))
 
 
 def require_rows(name: str, rows: int, *, lags: int) -> None:

@@ -58,6 +58,7 @@ class LinearView(Detector):
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
     end_is_shift: ClassVar[bool] = False
     conditions: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
     fewest_lags: ClassVar[int] = 0
 
     @property
@@ -83,20 +84,25 @@ class LinearView(Detector):
     # -- the contract ------------------------------------------------------------------------
 
     def _fit(self, X: Matrix, names: Names) -> Array:
-        require_rows(type(self).__name__, len(X), lags=self.lags)
+        count = self.recordings_.count(self.lags + 1)
+        require_rows(type(self).__name__, count + self.lags, lags=self.lags)
         self._scaler = fit_scaler(X, "soft", names)
         self._level = np.zeros(X.shape[1])
         total = sum(self._scaled(X[a:b]).sum(axis=0) for a, b in blocks(0, len(X)))
         self._level = np.asarray(total / len(X))
         found = fit_held_out(
-            lambda start, stop: self._scaled(X[start:stop]), len(X), lags=self.lags,
+            lambda start, stop: self._scaled(X[start:stop]), self.recordings_, lags=self.lags,
             solve=self._solve,
         )  # fmt: skip
         for each in (found.map, *(fold.map for fold in found.folds)):
             each[:, self.context_columns] = 0.0  # context is an input, never a target
         self._map = self._by_lag(found.map)
         self._spread = np.maximum(found.spread, np.where(self._scaler.still, STILL, FLOOR))
-        return self._aligned(self._largest(X, found.folds))
+        scores = []
+        for part in self.recordings_.parts:
+            folds = [fold.earlier(part.start) for fold in found.folds if fold.within(part)]
+            scores.append(self._aligned(self._largest(X[part], folds)))
+        return np.concatenate(scores)
 
     def _score(self, X: Matrix) -> Array:
         return self._aligned(self._score_ends(X)[0])

@@ -98,6 +98,7 @@ class Network(Detector):
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     end_is_shift: ClassVar[bool] = False
     conditions: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
 
     @property
     def history(self) -> int:
@@ -109,17 +110,19 @@ class Network(Detector):
     @learning()
     def _fit(self, X: Matrix, names: Names) -> Values:
         axon = self._axon()
-        self._scaler, net, self.training_ = axon.train(X, names)
+        self._scaler, net, self.training_ = axon.train(X, names, self.recordings_)
         self.net_ = net.eval().requires_grad_(False)
-        found = self._measure(X)
-        learned = count_windows(axon.count_training_rows(len(X)), self.window)
+        found = Measured.join(self._measure(X[part]) for part in self.recordings_.parts)
+        rows = axon.count_training_rows(self.recordings_)
+        learned = self.recordings_.before(rows).count(self.window)
         if learned == len(found.mismatch):  # too short for validation rows
             learned = 0
         self._units = {
             place: Units.fit(found.errors[i, learned:], found.mismatch[learned:])
             for i, place in enumerate(PLACES)
         }
-        return self._aligned(self._training_scores(found, learned))
+        scores = self._training_scores(found, learned)
+        return self.recordings_.place(self._aligned, scores, self.window)
 
     def _training_scores(self, found: Measured, learned: int) -> Values:
         """Return the scores of training windows; the learned ones are measured by themselves."""

@@ -21,13 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import fit_scaler
+from axonad.data.recordings import Recordings
+from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
 from axonad.detector import Detector
 from axonad.live_windows import LiveWindows
@@ -35,7 +38,8 @@ from axonad.modelfile import Arrays, check_counts, take
 from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
-from axonad.views.shape_lengths import FEWEST, rows_needed, window_lengths
+from axonad.training_data import TrainingData
+from axonad.views.shape_lengths import FEWEST, lengths_for_most, rows_needed, window_lengths
 from axonad.views.shape_live import ShapeWindows
 from axonad.views.shape_part import TINY, ShapePart, learn_parts
 from axonad.views.shape_search import Values
@@ -75,6 +79,7 @@ class ShapeMemory(Detector):
 
     changeable = frozenset({"align", "device"})
     end_is_shift = False
+    divides = True
 
     @property
     def history(self) -> int:
@@ -83,33 +88,40 @@ class ShapeMemory(Detector):
             return max(self.lengths)
         return max(getattr(self, "lengths_", (rows_needed(FEWEST),)))
 
-    def training_matrix(self, X: Any) -> tuple[Matrix, Names]:
-        """Return ``X`` as a matrix to learn from and its channel names, or raise InputError."""
+    def training_data(self, X: Any) -> TrainingData:
+        """Return ``X``, one series or several recordings, as rows to learn from."""
         before = vars(self).pop("lengths_", None)  # lengths of an earlier fit do not matter
         try:
-            return super().training_matrix(X)
+            return super().training_data(X)
         finally:
             if before is not None:
                 self.lengths_ = before
+
+    def rows_needed(self, X: Matrix, recordings: Recordings) -> int:
+        """Return how many rows the shortest stretch of some training data must have."""
+        if self.lengths is not None:
+            return max(self.lengths)
+        scaler = fit_scaler(X, "soft")
+        lengths = lengths_for_most(_moving(scaler.apply(X), scaler), recordings)
+        return max(lengths, default=rows_needed(FEWEST))
 
     # -- learning ----------------------------------------------------------------------------
 
     def _fit(self, X: Matrix, names: Names) -> Values:
         self._scaler = fit_scaler(X, "soft", names)
         Z = self._scaler.apply(X)
-        moving = ~self._scaler.still
-        self.lengths_ = self.lengths or window_lengths(Z[:, moving] if moving.any() else Z)
+        self.lengths_ = self.lengths or window_lengths(_moving(Z, self._scaler), self.recordings_)
         self._parts: list[ShapePart] = []
         scores = []
         for length in self.lengths_:
             weightings = (np.ones(length), hann_root(length))
             for part, distances in learn_parts(
-                Z, weightings, directions=self.directions, most=self.max_train,
+                Z, weightings, self.recordings_, directions=self.directions, most=self.max_train,
                 device=self.device,
             ):  # fmt: skip
                 self._parts.append(part)
                 scores.append(part.score(distances))
-        return self._combined(scores)
+        return self._combined(scores, self.recordings_)
 
     # -- scoring -----------------------------------------------------------------------------
 
@@ -142,17 +154,15 @@ class ShapeMemory(Detector):
             ]
         return scores
 
-    def _combined(self, scores: list[Values]) -> Values:
-        """Return the mean over the parts at each step."""
-        return np.asarray(
-            np.mean(
-                [
-                    spread(values, window=part.length, align=self.align)
-                    for values, part in zip(scores, self._parts, strict=True)
-                ],
-                axis=0,
-            )
-        )
+    def _combined(self, scores: list[Values], recordings: Recordings | None = None) -> Values:
+        """Return the mean over the parts at each step; by default of one series."""
+        if recordings is None:
+            recordings = Recordings.one(len(scores[0]) + self._parts[0].length - 1)
+        placed = []
+        for values, part in zip(scores, self._parts, strict=True):
+            place = partial(spread, window=part.length, align=self.align)
+            placed.append(recordings.place(place, values, part.length))
+        return np.asarray(np.mean(placed, axis=0))
 
     # -- explaining --------------------------------------------------------------------------
 
@@ -217,3 +227,9 @@ class ShapeMemory(Detector):
         check_int("directions", self.directions, low=1)
         check_int("max_train", self.max_train, low=2)
         check_choice("align", self.align, ALIGNMENTS)
+
+
+def _moving(Z: NDArray[np.floating], scaler: Scaler) -> NDArray[np.floating]:
+    """Return the scaled channels that move, all if none does."""
+    moving = ~scaler.still
+    return Z[:, moving] if moving.any() else Z

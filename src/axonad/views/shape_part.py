@@ -1,8 +1,9 @@
 """One part of the shape memory: a window length and a weighting, with its held-out units.
 
-The training series is cut into five stretches. The windows of one are compared with those of the
-others that lie at least a window away, along directions that were learned from the others too, so
-that these held-out distances are what distances of new, normal data will be.
+The training series is cut into five stretches, where there are at least three recordings into whole
+ones. The windows of one are compared with those of the others that lie at least a window away,
+along directions that were learned from the others too, so that these held-out distances are what
+distances of new, normal data will be.
 
 In a long series only ``COMPARED`` windows, evenly spaced, are compared; the units come from these.
 A window between two of them gets the distance interpolated between theirs: windows that begin a few
@@ -14,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.windows import count_windows
+from axonad.data.recordings import Recordings
 from axonad.score.level import HIGH, Level
 from axonad.views.shape_lookup import Lookup
 from axonad.views.shape_search import Indices, Values, half_squares, nearest
@@ -69,6 +69,7 @@ class ShapePart:
 def learn_parts(
     Z: NDArray[np.floating],
     weightings: Sequence[Values],
+    recordings: Recordings,
     *,
     directions: int,
     most: int,
@@ -76,10 +77,18 @@ def learn_parts(
 ) -> Iterator[tuple[ShapePart, Values]]:
     """Yield for each weighting what is remembered, and the held-out distance of each window."""
     length = len(weightings[0])
-    count = count_windows(len(Z), length)
-    kept, sampled, compared = (spaced(count, number) for number in (most, SAMPLE, COMPARED))
+    rows = recordings.starts(length)
+    count = len(rows)
+    kept, sampled = rows[spaced(count, most)], rows[spaced(count, SAMPLE)]
+    compared = rows[spaced(count, COMPARED)]
+    if len(compared) < count and not recordings.is_one:  # nothing is interpolated across a seam
+        edges = np.cumsum([0, *recordings.counts(length)])
+        compared = np.union1d(compared, rows[np.concatenate([edges[:-1], edges[1:] - 1])])
     sample = centred_windows(Z, length, sampled)
-    folds = list(pairwise(np.linspace(0, count, FOLDS + 1).astype(int)))
+    folds = [  # first and last rows at which a window begins
+        (rows[start], rows[stop - 1] + 1) if stop > start else (rows[0], rows[0])
+        for start, stop in recordings.folds(length, FOLDS)
+    ]
     owns = [compared[(compared >= start) & (compared < stop)] for start, stop in folds]
     others = [kept[_apart(kept, *fold, gap=length)] for fold in folds]
     wanted = [np.union1d(own, far) for own, far in zip(owns, others, strict=True)]
@@ -88,9 +97,9 @@ def learn_parts(
         ShapeSpace.learn(some, weights, directions) for weights in weightings for some in samples
     ]
     found = describe(Z, length, spaces, [kept, *wanted] * len(weightings))
-    for i in range(0, len(spaces), FOLDS + 1):
+    for i in range(0, len(spaces), len(folds) + 1):
         memory, parts = single(found[i]), []
-        for j in range(FOLDS):
+        for j in range(len(folds)):
             own, far = (np.searchsorted(wanted[j], part) for part in (owns[j], others[j]))
             points = found[i + 1 + j]
             memory_apart = single(points[far])
@@ -101,7 +110,7 @@ def learn_parts(
         size = np.sqrt(np.square(memory).sum(axis=1).mean())
         unit = max(high - median, FLOOR * size) + TINY
         if len(compared) < count:
-            distances = np.interp(np.arange(count), compared, distances)
+            distances = np.interp(rows, compared, distances)
         yield ShapePart(spaces[i], memory, float(median), float(unit)), distances
 
 

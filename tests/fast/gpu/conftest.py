@@ -8,6 +8,7 @@ import torch
 from axonad.fast.gpu.feed import Member
 from axonad.model.net import AxonNet
 from axonad.torch_runtime.seed import generator, seeded
+from axonad.torch_runtime.windows import Windows
 from axonad.train.mask import mask_plan
 from tests.conftest import waves
 from tests.train.test_loop import CPU, NET
@@ -29,10 +30,9 @@ def member(seed, rows=300, held_out=100, *, net=NET, device=CPU):
     with seeded(seed, device):
         fresh = AxonNet(net).to(device)
         own = generator(seed, device)
-    validation = series(held_out, seed + 50).to(device) if held_out else None
-    return Member(
-        net=fresh, series=series(rows, seed).to(device), validation=validation, generator=own
-    )
+    training = Windows(series(rows, seed).to(device), net.window)
+    validation = Windows(series(held_out, seed + 50).to(device), net.window) if held_out else None
+    return Member(net=fresh, series=training, validation=validation, generator=own)
 
 
 def weights(net):

@@ -27,7 +27,7 @@ def test_an_epoch_visits_every_window_once_and_masks_the_tail(ratio):
         inside = torch.cat([b.share[row] > 0 for b in batches])
         assert inside.sum() == m.windows
         x = torch.cat([b.x[row] for b in batches])[inside]
-        expected = m.series.unfold(0, 16, 1).transpose(1, 2)
+        expected = m.series.rows.unfold(0, 16, 1).transpose(1, 2)
         assert not torch.equal(x, expected)
         assert torch.equal(x[x[:, 0, 0].argsort()], expected[expected[:, 0, 0].argsort()])
         mask = torch.cat([whole_mask(b)[row] for b in batches])
@@ -70,7 +70,7 @@ def test_an_epoch_can_visit_a_part_of_the_windows_drawn_anew_each_time():
         windows.select([0, 1], [0, 0])
         batch = windows.next_batch()
         assert [int((share > 0).sum()) for share in batch.share] == [50, 45], "all where fewer"
-        every = members[0].series.unfold(0, 16, 1).transpose(1, 2)
+        every = members[0].series.rows.unfold(0, 16, 1).transpose(1, 2)
         visited = (batch.x[0][:50, None] == every[None]).all((2, 3)).nonzero()[:, 1]
         assert len(set(visited.tolist())) == 50
         epochs.append(set(visited.tolist()))

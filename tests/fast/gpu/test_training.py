@@ -81,9 +81,9 @@ def test_steps_equal_plain_steps(monkeypatch, double, clip):
     net = dataclasses.replace(NET, dropout=0.0)
     settings = config(lr=1e-2, weight_decay=0.1)
     members = [member(1, 180, net=net), member(2, 150, net=net), member(3, 207, net=net)]
-    members[1].series *= 50  # its gradient is clipped, whatever the others' are
-    members[2].series *= 0.1
-    data, counts = [m.series for m in members], [m.windows for m in members]
+    members[1].series.rows *= 50  # its gradient is clipped, whatever the others' are
+    members[2].series.rows *= 0.1
+    data, counts = [m.series.rows for m in members], [m.windows for m in members]
     assert counts == [165, 135, 192]  # the last batches: 37, 7, 64
     windows = TrainingWindows(members, plan=PLAN, config=config())
     for i in range(3):
@@ -210,7 +210,7 @@ def test_same_seeds_same_bits_other_seeds_other_weights():
 def test_models_stop_one_by_one_and_stay_as_they_were(double):
     """A model whose validation never improves stops and keeps its weights; the other continues."""
     stopping, going = member(1), member(2)
-    stopping.validation = torch.full_like(stopping.validation, float("nan"))
+    stopping.validation.rows.fill_(float("nan"))
     kept, frozen = {}, {}
     for index, history in train_stack([stopping, going], config(epochs=9, patience=2), QUIET):
         kept[index] = history
@@ -225,7 +225,7 @@ def test_models_stop_one_by_one_and_stay_as_they_were(double):
 
 def test_a_model_that_diverges_leaves_the_others_alone(double):
     broken, fine = member(1), member(2)
-    broken.series = torch.full_like(broken.series, float("inf"))
+    broken.series.rows.fill_(float("inf"))
     run([broken, fine])
     assert not weights(broken.net).isfinite().all()
     alone = member(2)
@@ -238,7 +238,7 @@ def test_best_weights_are_restored_or_last_kept(restore):
     """On a validation series unlike training, early epochs are best; restore_best keeps them."""
     members = [member(seed) for seed in range(4)]
     for m in members:
-        m.validation = torch.zeros_like(m.validation)
+        m.validation.rows.zero_()
     found = run(members, epochs=8, patience=8, restore_best=restore)
     best = [int(np.argmin(found[index].validation)) + 1 for index in range(4)]
     assert min(best) < 8
@@ -260,7 +260,7 @@ def test_progress_counts_the_steps_that_early_stopping_saves(monkeypatch):
     progress = Progress("", 1, show=False)
     monkeypatch.setattr(progress, "advance", counted.append)
     members = [member(1), member(2, 200)]
-    members[0].validation = torch.full_like(members[0].validation, float("nan"))
+    members[0].validation.rows.fill_(float("nan"))
     list(train_stack(members, config(epochs=6, patience=2), progress))
     assert sum(counted) == 6 * (5 + 3)
 

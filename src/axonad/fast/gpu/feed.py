@@ -15,34 +15,31 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from axonad.data.windows import count_windows
 from axonad.fast.gpu.stack import Batch, LayerMasks, predicted_steps
 from axonad.model.net import AxonNet
-from axonad.torch_runtime.windows import gather_windows
+from axonad.torch_runtime.windows import Windows, gather_windows
 from axonad.train.loop import TrainConfig
 from axonad.train.mask import MaskPlan, draw_blocks, mask_blocks
 
 
 @dataclass(eq=False)
 class Member:
-    """One model of a stack: its network, its series for training and validation, and its RNG."""
+    """One model of a stack: its network, its windows for training and validation, and its RNG."""
 
     net: AxonNet
-    series: Tensor
-    validation: Tensor | None
+    series: Windows
+    validation: Windows | None
     generator: torch.Generator
 
     @property
     def windows(self) -> int:
         """Number of training windows."""
-        return count_windows(len(self.series), self.net.config.window)
+        return len(self.series)
 
     @property
     def validation_windows(self) -> int:
         """Number of validation windows."""
-        if self.validation is None:
-            return 0
-        return count_windows(len(self.validation), self.net.config.window)
+        return 0 if self.validation is None else len(self.validation)
 
 
 class TrainingWindows:
@@ -53,9 +50,9 @@ class TrainingWindows:
         self._plan = plan
         self.steps, self._at_block = predicted_steps(members[0].net.config, plan)
         self._window = members[0].net.config.window
-        self._series = torch.cat([member.series for member in members])
+        self._series = torch.cat([member.series.rows for member in members])
         self._device = self._series.device
-        self._offsets = _starts([len(member.series) for member in members])
+        self._offsets = _starts([len(member.series.rows) for member in members])
         self._counts = [config.visited(member.windows) for member in members]
         self._firsts = _starts(self._counts)
         self._batch = torch.arange(config.batch_size, device=self._device)
@@ -70,8 +67,8 @@ class TrainingWindows:
         member, count = self._members[model], self._counts[model]
         generator, device = member.generator, self._device
         part = self._table[self._firsts[model] :][:count]
-        part[:, 0] = torch.randperm(member.windows, device=device, generator=generator)[:count]
-        part[:, 0] += self._offsets[model]
+        drawn = torch.randperm(member.windows, device=device, generator=generator)[:count]
+        part[:, 0] = member.series.starts[drawn] + self._offsets[model]
         part[:, 1:] = draw_blocks(
             count, window=self._window, plan=self._plan, device=device, generator=generator
         )[:, :, 0]
@@ -114,10 +111,17 @@ class ValidationWindows:
     def __init__(self, members: Sequence[Member], *, config: TrainConfig) -> None:
         self._window = members[0].net.config.window
         self._batch_size = config.batch_size
-        parts = [m.series[:0] if m.validation is None else m.validation for m in members]
+        none = members[0].series.rows[:0]
+        parts = [none if m.validation is None else m.validation.rows for m in members]
         self._series = torch.cat(parts)
-        self._offsets = _starts([len(part) for part in parts])
+        rows = _starts([len(part) for part in parts])
+        begins = [
+            none.new_empty(0, dtype=torch.int64) if m.validation is None else m.validation.starts
+            for m in members
+        ]
+        self._begins = torch.cat([each + row for each, row in zip(begins, rows, strict=True)])
         self._windows = [member.validation_windows for member in members]
+        self._offsets = _starts(self._windows)
         self._counts = [  # evenly spaced windows, all of them unless an epoch visits a part only
             config.judged(m.validation_windows, training=m.windows) if m.validation_windows else 0
             for m in members
@@ -143,8 +147,8 @@ class ValidationWindows:
             left = counts - position // self._batch_size * self._batch_size
             length = left.clamp(max=self._batch_size)  # of the batch the window belongs to
             share = torch.where(position < counts, 1.0 / (length * batches), 0.0)
-            starts = offsets + torch.minimum(position, counts - 1) * windows // counts
-            x = gather_windows(self._series, starts.flatten(), self._window)
+            numbers = offsets + torch.minimum(position, counts - 1) * windows // counts
+            x = gather_windows(self._series, self._begins[numbers.flatten()], self._window)
             yield x.view(*share.shape, *x.shape[1:]), share
 
 

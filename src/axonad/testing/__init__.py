@@ -17,14 +17,10 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from axonad.detector import Detector
 from axonad.errors import (
-    AxonADError,
     ChannelError,
     ConfigError,
     DataWarning,
@@ -33,25 +29,20 @@ from axonad.errors import (
 )
 from axonad.registry import load
 from axonad.stream import TOLERANCE, StreamScorer
+from axonad.testing.recordings import recordings_are_kept_apart
+from axonad.testing.requirements import CheckError, Make, example
+from axonad.testing.requirements import require as _require
+from axonad.testing.requirements import require_equal as _require_equal
+from axonad.testing.requirements import require_finite as _require_finite
+from axonad.testing.requirements import require_raises as _require_raises
 
-Make = Callable[[], Detector]
-
-
-class CheckError(AxonADError, AssertionError):
-    """A detector failed a check."""
+__all__ = ["CHECKS", "CheckError", "example", "run_checks"]
 
 
 def run_checks(make: Make) -> None:
     """Run every check; the first that fails raises :class:`CheckError`."""
     for check in CHECKS.values():
         check(make)
-
-
-def example(rows: int = 400, channels: int = 3, seed: int = 0) -> NDArray[np.float64]:
-    """Return sine waves with a little noise, one per channel, of the same frequency."""
-    rng = np.random.default_rng(seed)
-    phase = np.arange(rows)[:, None] / 7 + np.arange(channels)[None, :]
-    return np.asarray(np.sin(phase) + 0.05 * rng.normal(size=(rows, channels)))
 
 
 def scores_are_finite_one_per_row(make: Make) -> None:
@@ -274,27 +265,6 @@ CHECKS: dict[str, Callable[[Make], None]] = {
         causal_claim_holds,
         stream_equals_batch,
         context_is_not_judged,
+        recordings_are_kept_apart,
     )
 }
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise CheckError(message)
-
-
-def _require_equal(first: NDArray[Any], second: NDArray[Any], message: str) -> None:
-    _require(np.array_equal(first, second), message)
-
-
-def _require_finite(scores: NDArray[np.float64]) -> None:
-    _require(bool(np.isfinite(scores).all()), "scores are not finite")
-
-
-def _require_raises(error: type[Exception], action: Callable[[], object], message: str) -> None:
-    try:
-        action()
-    except error as raised:
-        _require(bool(str(raised)), f"{error.__name__} has no message")
-    else:
-        raise CheckError(message)
