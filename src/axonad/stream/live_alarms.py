@@ -15,7 +15,8 @@ import numpy as np
 
 from axonad.alarms.data_watch import DataWatch
 from axonad.alarms.event import AlarmEvent, Change
-from axonad.alarms.machine import AlarmMachine, Blame, Vehicle
+from axonad.alarms.machine import AlarmMachine, Vehicle
+from axonad.alarms.run import Blame
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.stream.rows import Row
