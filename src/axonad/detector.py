@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.alarms.policy import AlarmPolicy
+from axonad.alarmed import Alarmed
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext, check_rest
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
@@ -28,7 +28,6 @@ from axonad.errors import ConfigError, DivergedError, InputError
 from axonad.explanation import Explanation
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
-from axonad.saving import Saving
 from axonad.stretches import (
     Parts,
     cuts_of,
@@ -37,7 +36,7 @@ from axonad.stretches import (
     training_interval,
     without_unusable,
 )
-from axonad.threshold import THRESHOLDS, Event, check_rate, set_threshold
+from axonad.threshold import THRESHOLDS, check_rate, set_threshold
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -46,7 +45,7 @@ Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Detector(Saving):
+class Detector(Alarmed):
     """Base of every detector: checks the input, keeps names and threshold, saves and loads.
 
     Parameters
@@ -61,6 +60,8 @@ class Detector(Saving):
     contamination: float = 1e-4
     threshold: str = "pot"
     context: tuple[str, ...] = ()
+    alarm_budget: str | None = None
+    seconds_per_step: float | None = None
 
     parity: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the parity protocol: those of the paper's runs, where our defaults differ."""
@@ -76,18 +77,27 @@ class Detector(Saving):
 
         ``y`` exists because scikit-learn pipelines pass it; it is ignored.
         """
-        return self.fit_by(self._fit, *self.training_matrix(X), interval=training_interval(X))
+        checked = self.training_matrix(X)
+        return self.fit_by(self._fit, *checked, interval=training_interval(X), source=X)
 
     def fit_by(
-        self, learn: Learn, X: Matrix, names: Names, *, interval: float | None = None
+        self,
+        learn: Learn,
+        X: Matrix,
+        names: Names,
+        *,
+        interval: float | None = None,
+        source: Any = None,
     ) -> Self:
         """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_matrix`.
 
-        ``interval`` is the sampling interval of the data in seconds, None if it is not known. If
-        anything fails, an interrupt included, the detector stays as it was.
+        ``interval`` is the sampling interval of the data in seconds, None if it is not known, and
+        ``source`` the data as it was given, which alarms are calibrated on. If anything fails, an
+        interrupt included, the detector stays as it was.
         """
-        before = dict(vars(self))
+        before, source = dict(vars(self)), X if source is None else source
         try:
+            self._prepare_alarms(source, interval)
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
             self.context_ = Context.learn(self.context, X, names)
@@ -102,7 +112,7 @@ class Detector(Saving):
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
-            self.fit_report_ = report_fit(self, X, names)
+            self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source))
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -125,19 +135,6 @@ class Detector(Saving):
         """Return the named parts the score is made of, each one value per row of ``X``."""
         return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[0][1]
 
-    def events(
-        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None
-    ) -> list[Event]:
-        """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels.
-
-        With a ``policy``, such as that of ``alarm_setup_``, they are
-        :class:`~axonad.alarms.event.AlarmEvent`, and ``gap`` is not used.
-        """
-        found = self.explain(X)
-        if policy is not None:
-            return list(found.alarm_events(policy, top=top))
-        return found.events(gap=gap, top=top)
-
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
 
@@ -146,7 +143,9 @@ class Detector(Saving):
             return scores, components, self._withhold_context(blamed)
 
         found, cuts = self._by_stretch(X, explain)
-        return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
+        return Explanation(
+            *found, self.threshold_, self.channel_names, cuts, self.lead, self.scores_at_end
+        )
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
         """Plant faults into the held-out normal data ``X`` and return which are found.
@@ -182,11 +181,6 @@ class Detector(Saving):
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
         return 1
-
-    @property
-    def lead(self) -> int:
-        """Number of rows at the beginning whose score is that of a window that ends later."""
-        return self.history - 1 if getattr(self, "align", "end") == "end" else 0
 
     @property
     def why_not_causal(self) -> str:

@@ -140,7 +140,7 @@ class _Job:
         try:
             detector.fit_by(
                 lambda X, _: detector.finish_fit(X, trained), self.values, self.names,
-                interval=self.interval,
+                interval=self.interval, source=self.X,
             )  # fmt: skip
         finally:
             detector.verbose = verbose

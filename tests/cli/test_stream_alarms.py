@@ -27,7 +27,10 @@ def alarmed(tmp_path):
     normal = Series(values=waves(500), channels=tuple(NAMES), times=np.arange(500) / 10.0)
     detector = axonad.make_detector("CrossChannelRidge").fit(normal)
     start = 3 * float(detector.decision_scores_.max())
-    policy = AlarmPolicy(start=start, end=start / 2, level=0.0, merge_gap=5, min_duration=2)
+    policy = AlarmPolicy(
+        start=start, end=start / 2, level=0.0, merge_gap=5, min_duration=2,
+        rise=0.3, settle=0.01, recover=0.01, allowance=0.02,
+    )  # fmt: skip
     rules = DataRules.learn([normal.values], names=tuple(NAMES))
     detector.set_alarms(AlarmSetup(policy, rules))
     detector.save(tmp_path / "m")

@@ -75,6 +75,7 @@ class ShapeMemory(Detector):
 
     changeable = frozenset({"align", "device"})
     end_is_shift = False
+    holds_out = True
 
     @property
     def history(self) -> int:
