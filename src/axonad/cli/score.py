@@ -145,6 +145,7 @@ def _score_whole(
             scores=found.scores,
             threshold=found.threshold,
             components=found.components,
+            events=None if setup is None else [e for e in events if isinstance(e, AlarmEvent)],
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
