@@ -94,6 +94,7 @@ def test_a_killed_stream_resumes_with_the_same_events(run, alarmed, tmp_path):
         "--events",
         "e.jsonl",
     ]
+    lifts = []
     for stop in (44, 95):  # in a fault, and while a channel is frozen
         start = 0
         if (tmp_path / "s.json").exists():
@@ -109,6 +110,9 @@ def test_a_killed_stream_resumes_with_the_same_events(run, alarmed, tmp_path):
             process.kill()
             process.wait(timeout=60)
         assert process.returncode == -signal.SIGKILL
+        state = json.loads((tmp_path / "s.json").read_text())
+        lifts.append(state["alarms"]["scores"]["lift"]["after"])
+    assert lifts[0] > 0, "killed while the thresholds follow"
     saved = json.loads((tmp_path / "s.json").read_text())["counts"][0]
     assert run(*words, stdin="\n".join([rows[0], *rows[1 + saved :]]))[0] == 0
     found = read_events(tmp_path / "e.jsonl")
