@@ -37,8 +37,6 @@ class Saving(Conditioning, ABC):
     threshold_: float
     interval_: float | None = None
     """Sampling interval of the training series in seconds; None if it had no times."""
-    changeable: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that may change after ``fit`` because scoring reads their current value."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]
