@@ -13,14 +13,14 @@ once, before any of these is called.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.alarms.policy import AlarmPolicy
+from axonad.alarmed import Alarmed
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
@@ -29,10 +29,9 @@ from axonad.errors import ConfigError, DivergedError
 from axonad.explanation import Explanation
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
-from axonad.saving import Saving
 from axonad.stretches import Parts, cuts_of, score_stretches, stretches_of
-from axonad.threshold import THRESHOLDS, Event, set_threshold
-from axonad.training_data import TrainingData, check_length, gather_for, list_long
+from axonad.threshold import THRESHOLDS, set_threshold
+from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -41,7 +40,7 @@ Learn = Callable[[Matrix, Names], NDArray[np.float64] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Detector(Saving):
+class Detector(Alarmed):
     """Base of every detector: checks the input, keeps names and threshold, saves and loads.
 
     Parameters
@@ -56,6 +55,8 @@ class Detector(Saving):
     contamination: float = 1e-4
     threshold: str = "pot"
     context: tuple[str, ...] = ()
+    alarm_budget: str | None = None
+    seconds_per_step: float | None = None
 
     parity: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the parity protocol: those of the paper's runs, where our defaults differ."""
@@ -63,8 +64,6 @@ class Detector(Saving):
     """Parameters of TSB-AD's leaderboard of 2024, where they differ from parity."""
     end_is_shift: ClassVar[bool] = True
     """Whether scores at the end of windows are those at their centre, moved by half a window."""
-    divides: ClassVar[bool] = False
-    """Whether ``_fit`` keeps its windows within ``recordings_``; if not, it is given one series."""
 
     # -- the contract ------------------------------------------------------------------------
 
@@ -76,7 +75,9 @@ class Detector(Saving):
         ignored.
         """
         values, names, recordings, interval = self.training_data(X)
-        return self.fit_by(self._fit, values, names, interval=interval, recordings=recordings)
+        return self.fit_by(
+            self._fit, values, names, interval=interval, recordings=recordings, source=as_list(X)
+        )
 
     def fit_by(
         self,
@@ -86,14 +87,17 @@ class Detector(Saving):
         *,
         interval: float | None = None,
         recordings: Recordings | None = None,
+        source: Sequence[Any] | None = None,
     ) -> Self:
         """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_data`.
 
-        ``recordings`` says how the rows divide, by default not at all. If anything fails, an
+        ``recordings`` says how the rows divide, by default not at all; ``source`` are the
+        recordings as they were given, which alarms are calibrated on. If anything fails, an
         interrupt included, the detector stays as it was.
         """
-        before = dict(vars(self))
+        before, source = dict(vars(self)), [X] if source is None else source
         try:
+            self._prepare_alarms(source, interval)
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
             self.recordings_ = Recordings.one(len(X)) if recordings is None else recordings
@@ -110,7 +114,7 @@ class Detector(Saving):
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
-            self.fit_report_ = report_fit(self, X, names)
+            self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source))
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -133,19 +137,6 @@ class Detector(Saving):
         """Return the named parts the score is made of, each one value per row of ``X``."""
         return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[0][1]
 
-    def events(
-        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None
-    ) -> list[Event]:
-        """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels.
-
-        With a ``policy``, such as that of ``alarm_setup_``, they are
-        :class:`~axonad.alarms.event.AlarmEvent`, and ``gap`` is not used.
-        """
-        found = self.explain(X)
-        if policy is not None:
-            return list(found.alarm_events(policy, top=top))
-        return found.events(gap=gap, top=top)
-
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
 
@@ -154,7 +145,9 @@ class Detector(Saving):
             return scores, components, self._withhold_context(blamed)
 
         found, cuts = self._by_stretch(X, explain)
-        return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
+        return Explanation(
+            *found, self.threshold_, self.channel_names, cuts, self.lead, self.scores_at_end
+        )
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
         """Plant faults into held-out normal data, one series or a list; return which are found.
@@ -192,11 +185,6 @@ class Detector(Saving):
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
         return 1
-
-    @property
-    def lead(self) -> int:
-        """Number of rows at the beginning whose score is that of a window that ends later."""
-        return self.history - 1 if getattr(self, "align", "end") == "end" else 0
 
     @property
     def why_not_causal(self) -> str:

@@ -12,6 +12,7 @@ from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import without_lead
 from axonad.data.frames import Names
+from axonad.errors import ConfigError
 from axonad.threshold import Event, find_events
 
 
@@ -24,7 +25,8 @@ class Explanation:
     -inf where a channel that never moved in training did not move either: see
     :mod:`axonad.score.blame`. ``cuts`` are the steps at which a gap in time or in the usable rows
     begins or ends; no event spans one. A step without a score has NaN. The first ``lead`` steps of
-    all, and after each cut, have the score of a window that ends after them.
+    all, and after each cut, have the score of a window that ends after them. ``at_end`` says
+    whether the other steps have that of the window that ends there, as on a stream.
     """
 
     scores: NDArray[np.float64]
@@ -34,6 +36,7 @@ class Explanation:
     names: Names
     cuts: tuple[int, ...] = ()
     lead: int = 0
+    at_end: bool = True
 
     @property
     def alarms(self) -> NDArray[np.bool_]:
@@ -50,8 +53,14 @@ class Explanation:
     def alarm_events(self, policy: AlarmPolicy, *, top: int = 4) -> list[AlarmEvent]:
         """Return the events of an alarm policy; see :mod:`axonad.alarms.machine`.
 
-        They are those a stream would have, so the first ``lead`` steps count as unscored.
+        They are those a stream would have: the first ``lead`` steps count as unscored, and scores
+        that are not placed at the end of windows are refused.
         """
+        if not self.at_end:
+            raise ConfigError(
+                "alarms are judged at the end of windows and these scores are placed elsewhere; "
+                "use detector.events(X, policy=...), or explain with align='end'"
+            )
         scores = without_lead(self.scores, lead=self.lead, cuts=self.cuts)
         machine = AlarmMachine(policy, names=self.names, top=top)
         changes = machine.push_many(scores, blame=self.blame, cuts=self.cuts) + machine.finish()

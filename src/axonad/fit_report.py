@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.calibration import Calibration
 from axonad.data.context_candidates import Candidate, find_candidates
 from axonad.data.frames import Matrix, Names
 from axonad.data.recordings import Recordings
@@ -58,6 +59,7 @@ class FitReport:
     notes: tuple[str, ...] = ()  # what the detector itself has to say about its fit
     candidates: tuple[Candidate, ...] = ()  # channels that may only set the scene
     recordings: int = 1
+    calibration: Calibration | None = None  # what the threshold rests on, with an alarm budget
 
     @property
     def share_above(self) -> float:
@@ -75,7 +77,8 @@ class FitReport:
             )
         elif self.threshold == 0:
             found.append("the threshold is 0; any score above it raises an alarm")
-        if self.held_out is not None and self.held_out.share > MANY * self.rate:
+        by_rate = self.calibration is None
+        if by_rate and self.held_out is not None and self.held_out.share > MANY * self.rate:
             found.append(
                 f"{_percent(self.held_out.share)} of the held-out steps lie above the threshold, "
                 f"{self.held_out.share / self.rate:.0f} times the rate asked for; expect false "
@@ -85,6 +88,8 @@ class FitReport:
             if names:
                 what = "a channel is" if len(names) == 1 else f"{len(names)} channels are"
                 found.append(f"{what} {how} in the training data: {_listed(names)}")
+        if self.calibration is not None:
+            found += self.calibration.warnings()
         return tuple(found)
 
     def __str__(self) -> str:
@@ -93,7 +98,7 @@ class FitReport:
             * (self.recordings > 1)
             + f"{self.rows} rows, {_count(self.channels, 'channel')}, "
             f"{_count(self.windows, 'window')}",
-            f"threshold {self.threshold:.6g} ({self.rule}, rate {self.rate:g}): {self.above} of "
+            f"threshold {self.threshold:.6g} ({self._how()}): {self.above} of "
             f"{self.rows} training steps above it ({_percent(self.share_above)})",
         ]
         if self.held_out is not None:
@@ -107,11 +112,19 @@ class FitReport:
         ):
             if errors:
                 lines.append(f"{kind} error by epoch: {_epochs(errors)}")
+        if self.calibration is not None:
+            lines += [f"alarms: {note}" for note in self.calibration.notes()]
         if self.kept_epoch is not None:
             lines.append(f"kept the weights of epoch {self.kept_epoch}")
         warnings = [f"warning: {text}" for text in self.warnings]
         candidates = [f"note: {candidate}" for candidate in self.candidates]
         return "\n".join([*lines, *self.notes, *candidates, *warnings])
+
+    def _how(self) -> str:
+        """Return what the threshold was chosen by."""
+        if self.calibration is not None:
+            return f"budget of {self.calibration.budget}"
+        return f"{self.rule}, rate {self.rate:g}"
 
 
 class Fitted(Protocol):
@@ -129,8 +142,10 @@ class Fitted(Protocol):
         """Number of rows a score needs."""
 
 
-def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
-    """Return the report on a detector that was just fitted on ``X``.
+def report_fit(
+    detector: Fitted, X: Matrix, names: Names, calibration: Calibration | None = None
+) -> FitReport:
+    """Return the report on a detector that was just fitted on ``X``, and of its alarms.
 
     Rows are held out by a detector with the method ``count_training_rows``; errors by epoch come
     from its attribute ``training_``, a :class:`~axonad.train.checkpoint.History`, and further lines
@@ -163,6 +178,7 @@ def report_fit(detector: Fitted, X: Matrix, names: Names) -> FitReport:
             if candidate.channel not in named
         ),
         recordings=len(detector.recordings_.whole),
+        calibration=calibration,
     )
 
 

@@ -24,7 +24,7 @@ from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import generator, seeded
 from axonad.torch_runtime.switches import learning
 from axonad.train.loop import TrainConfig
-from axonad.training_data import TrainingData
+from axonad.training_data import TrainingData, as_list
 
 LISTED = 5  # failures named in the error's message
 
@@ -138,6 +138,7 @@ class _Job:
             detector.fit_by(
                 lambda X, _: detector.finish_fit(X, trained), self.data.values, self.data.names,
                 interval=self.data.interval, recordings=self.data.recordings,
+                source=as_list(self.X),
             )  # fmt: skip
         finally:
             detector.verbose = verbose

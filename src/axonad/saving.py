@@ -26,6 +26,7 @@ FORMAT = modelfile.FORMAT
 FILES = ("detector.json", "state.safetensors")
 KIND = "axonad-detector"
 MOST_CHANNELS = 10_000_000
+LATER = ("context", "alarm_budget", "seconds_per_step")  # parameters that old models lack
 
 
 class Saving(Conditioning, ABC):
@@ -150,9 +151,9 @@ class Saving(Conditioning, ABC):
         return self
 
     def _saved_params(self) -> dict[str, Any]:
-        """Return the parameters to save; without context, as before there was any."""
+        """Return the parameters to save; those that came later only if they are set."""
         params = self.get_params()
-        return {name: value for name, value in params.items() if name != "context" or value}
+        return {name: value for name, value in params.items() if name not in LATER or value}
 
     def _load_channels(self, names: object, count: object) -> None:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_CHANNELS:

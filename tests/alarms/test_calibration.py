@@ -17,7 +17,9 @@ from axonad.errors import ConfigError, InputError
 
 shapes = st.builds(
     AlarmPolicy, start=st.just(0.0), min_duration=st.integers(1, 3),
-    keep_firing=st.integers(0, 2), merge_gap=st.integers(0, 5),
+    keep_firing=st.integers(0, 2), merge_gap=st.integers(0, 5), long=st.sampled_from([None, 3]),
+    rise=st.sampled_from([0.0, 0.2]), settle=st.sampled_from([0.0, 0.01]),
+    recover=st.sampled_from([0.0, 0.05]), allowance=st.sampled_from([0.0, 0.1]),
 )  # fmt: skip
 
 
@@ -73,7 +75,8 @@ def naive_choice(scores, shape, most):
     starts += [(values[i] + values[i - 1]) / 2 for i in range(len(values) - 1, 0, -1)]
     best = None
     for start in starts:
-        count = machine_events(replace(shape, start=start), [Recording(scores)])
+        rules = replace(shape, start=start, level=min(level, start))
+        count = machine_events(rules, [Recording(scores)])
         if count > most:
             break
         if best is None or count >= best[1]:

@@ -29,7 +29,8 @@ def naive_lifts(scores, policy):
             continue
         if score <= policy.start:
             lift = max(0.0, lift - policy.recover * unit)
-            saved = min(policy.long, saved + policy.allowance)
+            most = np.inf if policy.long is None else policy.long
+            saved = min(most, saved + policy.allowance)
         elif score <= policy.start + lift:
             lift = max(0.0, lift - policy.settle * unit)
         elif saved >= 1:

@@ -14,6 +14,7 @@ from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.segments import count_events, find_segments, firing_rows
 from axonad.errors import ModelFileError, UnknownNameError
+from tests.alarms.test_following import naive_lifts
 
 NAN = float("nan")
 NAMES = ("a", "b", "c")
@@ -25,6 +26,8 @@ policies = st.builds(
     level=st.sampled_from([None, 0.0]), min_duration=st.integers(1, 3),
     keep_firing=st.integers(0, 3), merge_gap=st.integers(0, 4), cause_gap=st.integers(0, 8),
     long=st.sampled_from([None, 4]),
+    rise=st.sampled_from([0.0, 0.25]), settle=st.sampled_from([0.0, 0.125]),
+    recover=st.sampled_from([0.0, 0.5]), allowance=st.sampled_from([0.0, 0.25]),
 )  # fmt: skip
 scores_lists = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=60)
 cut_lists = st.sets(st.integers(0, 59), max_size=3)
@@ -50,6 +53,8 @@ def spans(events):
 def naive_spans(scores, rules, cuts):
     """Events without causes, by definition: over all rows, with plain loops."""
     found, n, r = [], len(scores), 0
+    if rules.rise and rules.level is not None:
+        scores = np.array(scores) - naive_lifts(scores, rules)
 
     def broken(at):
         return at >= n or np.isnan(scores[at])
@@ -185,6 +190,27 @@ def test_fast_twin_and_naive_definition_agree_with_the_machine(scores, rules, cu
     assert [e.rows for e in events] == [int(firing[e.start : e.end].sum()) for e in events]
 
 
+def test_thresholds_follow_scores_that_stay_high_and_peaks_do_not():
+    rules = policy(rise=0.5, recover=0.1)
+    machine = AlarmMachine(rules, names=NAMES)
+    scores = np.array([0.0, *[4.0] * 30, NAN, *[4.0] * 30, 9.0])
+    first, last = events_of(machine.push_many(scores, cuts=[40]) + machine.finish())
+    assert (first.start, first.end, first.peak, first.score) == (1, 3, 1, 4.0)
+    assert (last.start, last.score, last.severity) == (62, 9.0, "critical"), "lifts outlast gaps"
+
+
+def test_a_state_from_before_thresholds_followed_scores_is_read():
+    machine = AlarmMachine(policy(min_duration=3), names=NAMES)
+    machine.push_many(np.array([0.0, 3.0, 3.0]))
+    state = machine.state()
+    del state["lift"]
+    for name in ("rise", "settle", "recover", "allowance"):
+        del state["policy"][name]
+    new = AlarmMachine(policy(min_duration=3), names=NAMES)
+    new.restore(state)
+    assert [change.what for change in new.push(3.0)] == ["fired"]
+
+
 @given(scores_lists, policies, cut_lists, st.lists(st.integers(1, 20)), st.integers(0, 59))
 @settings(max_examples=200, deadline=None)
 def test_batch_chunks_live_and_restart_agree(scores, rules, cuts, sizes, stop):
@@ -224,6 +250,8 @@ def test_batch_chunks_live_and_restart_agree(scores, rules, cuts, sizes, stop):
 @given(scores_lists, policies, cut_lists, st.floats(0, 1))
 @settings(max_examples=100, deadline=None)
 def test_rows_in_alarm_only_grow_when_the_threshold_falls(scores, rules, cuts, lower):
+    """Of thresholds that stay where they are: a lower one is lifted earlier."""
+    rules = replace(rules, rise=0.0)
     cuts = {at for at in cuts if at < len(scores)}
 
     def rows(policy):
@@ -243,7 +271,7 @@ def test_a_state_of_another_policy_is_refused():
     "change",
     [
         {"row": -1}, {"row": "3"}, {"firing": 1}, {"firing": True}, {"shelf": {"a": "x"}},
-        {"event": {"start": 1}},
+        {"event": {"start": 1}}, {"lift": {"after": -1.0, "saved": 0.0, "quiet": 0}}, {"lift": {}},
         {"event": {"start": 5, "end": 4, "last": 4, "fired": 4, "peak": 4, "score": 1.0,
                    "begins": None, "ends": None, "blame": None}},
         {"event": {"start": 0, "end": 1, "last": 0, "fired": 0, "peak": 0, "score": 1.0,

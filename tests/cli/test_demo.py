@@ -44,6 +44,8 @@ def test_small_demo(run, tmp_path, saved_figures, monkeypatch):
     middle = (float(times[0]) + float(times[1])) / 2
     assert shown.get_x() < middle < shown.get_x() + shown.get_width(), "and so does the picture"
     assert axes[-1].get_xlabel() == "time (s)"
+    assert "severity" in lines[at]
+    assert any("false event" in line for line in lines)
 
 
 def test_without_matplotlib_there_is_a_note_instead_of_the_picture(run, tmp_path, monkeypatch):

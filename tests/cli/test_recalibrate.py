@@ -171,3 +171,44 @@ def test_no_times_short_data_and_existing_models(run, ready, tmp_path):
     assert_one_red_line(ready(out="m"), "is an input of this command; choose another name")
     assert ready()[0] == 0
     assert_one_red_line(ready(), "already exists; choose another name or pass --force")
+
+
+def test_a_budget_in_fit_and_events_whatever_the_alignment(run, tmp_path):
+    frame(600, time=True).write_csv(tmp_path / "train.csv")
+    words = ("--detector", "PCA", "-s", "window=20", "--budget")
+    code, out, _ = run("fit", "train.csv", "-o", "m", *words, "400 per hour")
+    assert code == 0
+    assert "(budget of 400 per hour)" in out
+    assert "h of normal data" in out
+    assert axonad.load(tmp_path / "m").alarm_setup_.version == 1
+    drive(tmp_path / "d.csv")
+    tables, events = [], []
+    for words in ((), ("--align", "center"), ("--align", "center", "--chunk", "70")):
+        options = ("--events", "e.csv", "--force", *words)
+        assert run("score", "m", "d.csv", "-o", "s.csv", *options)[0] == 0
+        tables.append(pl.read_csv(tmp_path / "s.csv")["score"].to_numpy())
+        events.append(pl.read_csv(tmp_path / "e.csv").drop("score"))
+    assert len(events[0].filter(pl.col("class") == "anomaly")) > 0
+    assert events[0].equals(events[1])
+    assert events[0].equals(events[2])
+    np.testing.assert_allclose(tables[1][10:-9], tables[0][19:])
+    np.testing.assert_allclose(tables[2], tables[1])
+
+
+def test_a_budget_in_fit_without_times(run, tmp_path):
+    frame(400).write_csv(tmp_path / "train.csv")
+    words = ("fit", "train.csv", "-o", "m", *RIDGE, "--budget", "1 per hour")
+    assert_one_red_line(run(*words), "give the seconds per step (seconds_per_step, or --seconds")
+    assert not (tmp_path / "m").exists()
+    code, out, _ = run(*words, "--seconds-per-step", "0.1")
+    assert code == 0
+    assert "cannot promise fewer than" in out
+
+
+def test_bad_data_rules_of_a_budget_in_fit_see_values_before_they_are_filled(run, tmp_path):
+    X = waves(400)
+    X[50:90, 0] = np.nan
+    pl.DataFrame(X, schema=NAMES).fill_nan(None).write_csv(tmp_path / "train.csv")
+    words = ("--budget", "3 per 100 steps", "--fill", "hold", "--max-hold", "60")
+    assert run("fit", "train.csv", "-o", "m", *RIDGE, *words)[0] == 0
+    assert axonad.load(tmp_path / "m").alarm_setup_.rules.missing.tolist() == [40, 0, 0]

@@ -27,7 +27,10 @@ def alarmed(tmp_path):
     normal = Series(values=waves(500), channels=tuple(NAMES), times=np.arange(500) / 10.0)
     detector = axonad.make_detector("CrossChannelRidge").fit(normal)
     start = 3 * float(detector.decision_scores_.max())
-    policy = AlarmPolicy(start=start, end=start / 2, level=0.0, merge_gap=5, min_duration=2)
+    policy = AlarmPolicy(
+        start=start, end=start / 2, level=0.0, merge_gap=5, min_duration=2,
+        rise=0.3, settle=0.01, recover=0.01, allowance=0.02,
+    )  # fmt: skip
     rules = DataRules.learn([normal.values], names=tuple(NAMES))
     detector.set_alarms(AlarmSetup(policy, rules))
     detector.save(tmp_path / "m")
@@ -91,6 +94,7 @@ def test_a_killed_stream_resumes_with_the_same_events(run, alarmed, tmp_path):
         "--events",
         "e.jsonl",
     ]
+    lifts = []
     for stop in (44, 95):  # in a fault, and while a channel is frozen
         start = 0
         if (tmp_path / "s.json").exists():
@@ -106,6 +110,9 @@ def test_a_killed_stream_resumes_with_the_same_events(run, alarmed, tmp_path):
             process.kill()
             process.wait(timeout=60)
         assert process.returncode == -signal.SIGKILL
+        state = json.loads((tmp_path / "s.json").read_text())
+        lifts.append(state["alarms"]["scores"]["lift"]["after"])
+    assert lifts[0] > 0, "killed while the thresholds follow"
     saved = json.loads((tmp_path / "s.json").read_text())["counts"][0]
     assert run(*words, stdin="\n".join([rows[0], *rows[1 + saved :]]))[0] == 0
     found = read_events(tmp_path / "e.jsonl")

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.dates import date2num
 
+from axonad.alarms.event import AlarmEvent
 from axonad.data.faults import PlantedEvent
 from axonad.data.series import Series
 from axonad.report import drawing
@@ -48,6 +49,22 @@ def test_channels_score_threshold_alarms_and_labels_are_drawn(tmp_path, drawn):
     assert all(shaded(axis) == labelled for axis in figure.axes), "the labels"
     assert (score.get_xlabel(), figure.get_suptitle()) == ("step", "series")
     assert legend(figure) == ["channel", "score", "threshold", "alarm", "labelled anomaly"]
+
+
+def test_events_are_bars_by_severity_in_place_of_ticks(tmp_path, drawn):
+    events = [AlarmEvent(20, 40, 30, 9.0, (), severity="critical"),
+              AlarmEvent(90, 91, 90, 2.0, (), severity="warning")]  # fmt: skip
+    draw_scores(
+        tmp_path / "x.png", series=series(), scores=np.arange(200.0), threshold=150.0, events=events
+    )
+    (figure,) = drawn
+    bars = figure.axes[-1].lines[2:]
+    assert [list(bar.get_xdata()) for bar in bars] == [[89.5, 90.5], [19.5, 39.5]]
+    small, large = bars
+    assert [bar.get_color() for bar in bars] == [drawing.SEVERITY[e.severity] for e in events[::-1]]
+    assert small.get_linewidth() < large.get_linewidth()
+    assert legend(figure)[3:5] == ["event: warning", "event: critical"]
+    assert "alarm" not in legend(figure)
 
 
 def test_planted_events_are_shaded_by_whether_they_were_found(tmp_path, drawn):

@@ -12,6 +12,7 @@ import pytest
 
 from axonad import FleetScorer, StreamScorer, make_detector
 from axonad.alarms.bad_data import DataRules
+from axonad.alarms.following import Lift
 from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
@@ -47,7 +48,8 @@ def detector():
     made = make_detector("CrossChannelRidge").fit(normal)
     start = 3 * made.decision_scores_.max()
     policy = AlarmPolicy(start=start, end=start / 2, level=0.0, merge_gap=5, keep_firing=2,
-                         min_duration=2, long=20)  # fmt: skip
+                         min_duration=2, long=20, rise=0.3, settle=0.01, recover=0.01,
+                         allowance=0.02)  # fmt: skip
     rules = DataRules.learn([normal.values], names=NAMES)
     made.set_alarms(AlarmSetup(policy, rules))
     return made
@@ -84,8 +86,12 @@ def test_rounding_cannot_move_an_event(detector):
         except StaleError:
             continue
         scores += [] if result is None else [result.score]
+    scores, lift = np.array(scores), Lift(policy)
+    lifts = lift.push_many(scores)
+    assert lifts.max() > 0, "the thresholds follow"
+    assert np.abs(scores / (policy.start + lifts) - 1).min() > 1e-4
     for bound in (policy.start, policy.end):
-        assert np.abs(np.array(scores) / bound - 1).min() > 1e-4
+        assert np.abs((scores - lifts) / bound - 1).min() > 1e-4
 
 
 def test_the_events_of_the_drive(detector):

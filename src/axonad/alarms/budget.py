@@ -70,8 +70,8 @@ class Budget:
         if seconds_per_step is None:
             raise InputError(
                 f"a budget per {self.unit} needs the time between two steps, and the data has no "
-                "times; give the seconds per step (--seconds-per-step), or write the budget as "
-                '"3 per 10000 steps"'
+                "times; give the seconds per step (seconds_per_step, or --seconds-per-step on the "
+                'command line), or write the budget as "3 per 10000 steps"'
             )
         return self.count * SECONDS[self.unit] / seconds_per_step
 

@@ -6,10 +6,11 @@ only appear where the threshold falls below a peak. The search ends at the first
 events than the budget allows. Of those before it, the one with the most events is chosen, and the
 lowest if several have as many.
 
-A lower threshold may join two events into one, so the number of events is not monotone in the
-threshold. It is in the budget: a larger budget searches a longer list from the same beginning, so
-it never gives fewer events on the calibration data and never a higher threshold, and on any data
-the rows in alarm only grow.
+A lower threshold may join two events into one, and thresholds that follow scores are lifted
+earlier, so the number of events is not monotone in the threshold. It is in the budget: a larger
+budget searches a longer list from the same beginning, so it never gives fewer events on the
+calibration data and never a higher threshold. With thresholds that stay where they are (``rise`` of
+0), on any data the rows in alarm only grow.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ thresholds reach them within a few rows. With a ``rise`` of 0 thresholds stay wh
 
 The lift says nothing about what is normal: whether the data still looks like training is judged
 against a fixed reference, see ``docs/alarms.md``. A row changes the lift of later rows only, and
-what it does depends on the rows before alone.
+what it does depends on the rows before alone. A row without a score and a gap in time change
+nothing.
 """
 
 from __future__ import annotations
@@ -59,8 +60,10 @@ class Lift:
         return max(0.0, self._after - self._quiet * self._recover)
 
     def push(self, score: float) -> float:
-        """Add a row with a score and return its lift."""
+        """Add a row and return its lift; a row without a score (NaN) changes nothing."""
         lift = self.value
+        if self._rise == 0 or math.isnan(score):
+            return lift
         if score > self._start:
             self._pass(score, self._quiet)
             self._quiet = 0

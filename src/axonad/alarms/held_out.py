@@ -30,18 +30,18 @@ from axonad.data.series import Series
 from axonad.errors import InputError
 
 if TYPE_CHECKING:
-    from axonad.detector import Detector
+    from axonad.alarmed import Alarmed
 
 FOLDS = 5
 
 
-def score_new(detector: Detector, recordings: Sequence[Any]) -> list[Recording]:
+def score_new(detector: Alarmed, recordings: Sequence[Any]) -> list[Recording]:
     """Return the scores of recordings by a fitted detector that has not seen them."""
-    return [_score(detector, X, _name(X, i)) for i, X in enumerate(recordings)]
+    return [_score(detector, X, name_of(X, i)) for i, X in enumerate(recordings)]
 
 
 def score_left_out(
-    detector: Detector, recordings: Sequence[Any], *, folds: int = FOLDS
+    detector: Alarmed, recordings: Sequence[Any], *, folds: int = FOLDS
 ) -> list[Recording]:
     """Return the scores of recordings, each by a detector fitted without it.
 
@@ -53,7 +53,7 @@ def score_left_out(
         raise InputError("give at least one recording of normal data")
     if len(recordings) == 1:
         return list(_by_stretch(detector, recordings[0], folds))
-    names = [_name(X, i) for i, X in enumerate(recordings)]
+    names = [name_of(X, i) for i, X in enumerate(recordings)]
     matrices, channels = _same_channels(recordings)
     scored: dict[int, Recording] = {}
     for fold in range(min(folds, len(recordings))):
@@ -64,28 +64,27 @@ def score_left_out(
     return [scored[i] for i in range(len(recordings))]
 
 
-def _by_stretch(detector: Detector, X: Any, folds: int) -> Iterator[Recording]:
+def _by_stretch(detector: Alarmed, X: Any, folds: int) -> Iterator[Recording]:
     """Yield the scores of stretches of one recording, each by a detector fitted on the others."""
     values, channels = to_matrix(X)
-    usable = ~_unusable(X, len(values))
+    usable = ~unusable_rows(X, len(values))
     margin = detector.history
     shortest = len(values) // folds
     if shortest < 2 * margin or len(values) - shortest - 2 * margin < 2 * margin:
         raise InputError(
-            f"{_name(X, 0)} has {len(values)} rows, too few for {folds} held-out stretches of at "
-            f"least {2 * margin} rows, twice what a score needs; give more normal data, or fewer "
-            "folds"
+            f"{name_of(X, 0)} has {len(values)} rows, too few for {folds} held-out stretches of at "
+            f"least {2 * margin} rows, twice what a score needs; give more normal data"
         )
     edges = np.linspace(0, len(values), folds + 1).astype(int).tolist()
     for start, stop in itertools.pairwise(edges):
         ends = slice(0, max(0, start - margin)), slice(stop + margin, None)
         fitted = _fit(detector, [values[part][usable[part]] for part in ends], channels)
         part = X.rows(start, stop) if isinstance(X, Series) else values[start:stop]
-        yield _score(fitted, part, f"{_name(X, 0)}, rows {start} to {stop - 1}")
+        yield _score(fitted, part, f"{name_of(X, 0)}, rows {start} to {stop - 1}")
 
 
-def _fit(detector: Detector, kept: Sequence[Matrix], channels: Names) -> Detector:
-    twin = type(detector)(**detector.get_params())
+def _fit(detector: Alarmed, kept: Sequence[Matrix], channels: Names) -> Alarmed:
+    twin = type(detector)(**detector.get_params() | {"alarm_budget": None})
     long = [part for part in kept if len(part) >= twin.history] or [np.concatenate(kept)]
     if not (twin.divides or twin.history == 1):
         long = [np.concatenate(kept)]
@@ -94,7 +93,7 @@ def _fit(detector: Detector, kept: Sequence[Matrix], channels: Names) -> Detecto
     return twin.fit([Series(values=part, channels=channels) for part in long])
 
 
-def _score(detector: Detector, X: Any, name: str) -> Recording:
+def _score(detector: Alarmed, X: Any, name: str) -> Recording:
     try:
         found = detector.explain(X, blame=False)
     except InputError as error:
@@ -112,15 +111,16 @@ def _same_channels(recordings: Sequence[Any]) -> tuple[list[Matrix], Names]:
         values, names = to_matrix(X)
         count = first.shape[1]
         matrices.append(match_channels(values, names, expected=channels, count=count))
-    usable = [~_unusable(X, len(m)) for X, m in zip(recordings, matrices, strict=True)]
+    usable = [~unusable_rows(X, len(m)) for X, m in zip(recordings, matrices, strict=True)]
     return [m[rows] for m, rows in zip(matrices, usable, strict=True)], channels
 
 
-def _unusable(X: Any, rows: int) -> NDArray[np.bool_]:
-    """Return which rows are not learned from."""
+def unusable_rows(X: Any, rows: int) -> NDArray[np.bool_]:
+    """Return which rows of ``X``, of so many, are not learned from."""
     known = X.unusable if isinstance(X, Series) else None
     return np.zeros(rows, dtype=bool) if known is None else known
 
 
-def _name(X: Any, number: int) -> str:
+def name_of(X: Any, number: int) -> str:
+    """Return what messages call a recording: its name, or its number among several."""
     return X.name if isinstance(X, Series) and X.name != "series" else f"recording {number + 1}"

@@ -12,6 +12,10 @@
 A row without a score (NaN: the window is not full) and a cut (a gap in time) end what is pending or
 firing, and the event is final at once: no event spans rows that nobody could judge.
 
+Both thresholds are lifted while scores stay high, see :mod:`axonad.alarms.following`. Rows without
+a score and cuts leave the lift as it is. Peak and severity of an event are by its scores as they
+are.
+
 What the machine does with a row depends on the rows before alone. So the same rows give the same
 events at once, in chunks, live, and after a restart from :meth:`AlarmMachine.state`.
 """
@@ -27,17 +31,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.alarms.event import AlarmEvent, Change
+from axonad.alarms.following import Lift
 from axonad.alarms.machine_state import MachineState, read_state
+from axonad.alarms.marks import Marks
 from axonad.alarms.policy import AlarmPolicy
-from axonad.alarms.run import NEVER, Run
-from axonad.config import check_int
+from axonad.alarms.run import Blame, Run
 from axonad.errors import UnknownNameError
-from axonad.threshold import rank_channels
 
 TOP = 4  # channels listed
 
 Vehicle = str | int | None
-Blame = NDArray[np.float64] | None
 
 
 class AlarmMachine:
@@ -71,8 +74,8 @@ class AlarmMachine:
         self._event: Run | None = None  # firing, or resolved and not final
         self._firing = False
         self._count = 0
-        self._acknowledged = self._shelved = False  # of the event
-        self._shelf: dict[str, int] = {}  # channel → row up to which its events are set aside
+        self._marks = Marks(self._names)
+        self._lift = Lift(policy)
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -84,20 +87,7 @@ class AlarmMachine:
         ``blame`` is how anomalous each channel is, or a function that returns it; it is only called
         for rows that belong to an event. ``time`` is any value, copied to the event.
         """
-        if math.isnan(score):
-            return self.skip()
-        row, policy = self.row, self.policy
-        self.row += 1
-        if self._firing and self._event is not None:
-            return self._go_on(self._event, row, score, blame, time)
-        if score <= policy.start:
-            self._pending = None
-            return self._settle(self.row)
-        found = Run.of(row, score, _called(blame), time)
-        self._pending = found if self._pending is None else self._pending.joined(found)
-        if self._pending.end - self._pending.start >= policy.min_duration:
-            return self._fire(self._pending.fired_at(row), row)
-        return self._settle(self._pending.start)
+        return self._add(score, score - self._lift.push(score), blame, time)
 
     def push_many(
         self,
@@ -109,25 +99,27 @@ class AlarmMachine:
     ) -> list[Change]:
         """Add many rows; return what :meth:`push` and, before each cut, :meth:`cut` would."""
         scores = np.asarray(scores, dtype=np.float64)
+        lowered = scores - self._lift.push_many(scores)
         count, first = len(scores), self.row
         edges = sorted({at for at in cuts if 0 <= at < count})
-        over = np.flatnonzero((scores > self.policy.start) | np.isnan(scores))
+        over = np.flatnonzero((lowered > self.policy.start) | np.isnan(scores))
         stops = [*np.union1d(over, np.array(edges, dtype=np.int64)).tolist(), count]
         is_edge, changes, i, at = set(edges), [], 0, 0
         while at < count:
             if at in is_edge:
                 changes += self.cut()
             if not self._firing and self._pending is None:  # nothing happens before the next stop
-                while stops[i] < at or (stops[i] == at and not scores[at] > self.policy.start):
+                while stops[i] < at or (stops[i] == at and not lowered[at] > self.policy.start):
                     i += 1
                 if stops[i] > at:
                     changes += self._pass(stops[i] - at, np.isnan(scores[at]))
                     at = self.row - first
                     continue
-            changes += self.push(
+            changes += self._add(
                 float(scores[at]),
-                blame=None if blame is None else blame[at],
-                time=None if times is None else times[at],
+                float(lowered[at]),
+                None if blame is None else blame[at],
+                None if times is None else times[at],
             )
             at += 1
         return changes
@@ -172,11 +164,12 @@ class AlarmMachine:
         For an event that is final use :meth:`AlarmEvent.acknowledge`.
         """
         if self._event is None or number != self._count:
+            known = "there is none" if self._event is None else f"that is event {self._count}"
             raise UnknownNameError(
-                f"event {number} is not the current one; {self._current()}; to mark an event on "
-                "record use event.acknowledge()"
+                f"event {number} is not the current one; {known}; to mark an event on record use "
+                "event.acknowledge()"
             )
-        self._acknowledged = True
+        self._marks.acknowledged = True
         return self._made(self._event)
 
     def shelve(self, channel: str, *, rows: int) -> None:
@@ -184,20 +177,17 @@ class AlarmMachine:
 
         They are still found and recorded, with ``shelved`` set; so is the current one.
         """
-        if self._names is not None and channel not in self._names:
-            raise UnknownNameError(f"no channel {channel!r} among {', '.join(self._names)}")
-        check_int("rows", rows, low=1)
-        self._shelf[channel] = self.row + rows
+        self._marks.shelve(channel, row=self.row, rows=rows)
         if self._event is not None:
-            self._shelved = self._shelved or self._is_shelved(self._event)
+            self._marks.look(self._cause(self._event), row=self.row)
 
     # -- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
         known = MachineState(
-            self.row, self._count, self._firing, self._acknowledged, self._shelved, self._shelf,
-            self._pending, self._event,
+            self.row, self._count, self._firing, **self._marks.state(), pending=self._pending,
+            event=self._event, lift=self._lift.state(),
         )  # fmt: skip
         return {"policy": self.policy.to_json(), **asdict(known)}
 
@@ -205,16 +195,39 @@ class AlarmMachine:
         """Continue from a state; raise KeyError, TypeError or ValueError if it does not fit."""
         channels = None if self._names is None else len(self._names)
         known = read_state(state, policy=self.policy, channels=channels)
-        self.row, self._count, self._shelf = known.row, known.count, dict(known.shelf)
-        self._firing, self._acknowledged = known.firing, known.acknowledged
-        self._shelved, self._pending, self._event = known.shelved, known.pending, known.event
+        self._lift = Lift(self.policy)
+        if known.lift is not None:
+            self._lift.restore(known.lift)
+        self.row, self._count, self._firing = known.row, known.count, known.firing
+        self._pending, self._event = known.pending, known.event
+        self._marks = Marks(
+            self._names, acknowledged=known.acknowledged, shelved=known.shelved, shelf=known.shelf
+        )
 
     # -- steps ---------------------------------------------------------------------------------
 
-    def _go_on(self, event: Run, row: int, score: float, blame: Any, time: Any) -> list[Change]:
-        """Add a row while an event fires."""
-        if score > self.policy.release:
-            self._event = event.joined(Run.of(row, score, _called(blame), time))
+    def _add(self, score: float, lowered: float, blame: Any, time: Any) -> list[Change]:
+        """Add a row with its score, and the score without the lift of the thresholds."""
+        if math.isnan(score):
+            return self.skip()
+        row, policy = self.row, self.policy
+        self.row += 1
+        if self._firing and self._event is not None:
+            found = Run.of(row, score, blame, time) if lowered > policy.release else None
+            return self._go_on(self._event, found, row, time)
+        if lowered <= policy.start:
+            self._pending = None
+            return self._settle(self.row)
+        found = Run.of(row, score, blame, time)
+        self._pending = found if self._pending is None else self._pending.joined(found)
+        if self._pending.end - self._pending.start >= policy.min_duration:
+            return self._fire(self._pending.fired_at(row), row)
+        return self._settle(self._pending.start)
+
+    def _go_on(self, event: Run, found: Run | None, row: int, time: Any) -> list[Change]:
+        """Add a row while an event fires; ``found`` if it is above the end threshold."""
+        if found is not None:
+            self._event = event.joined(found)
         elif row - event.last <= self.policy.keep_firing:
             self._event = event.held(row, time)
         else:
@@ -224,13 +237,13 @@ class AlarmMachine:
     def _fire(self, new: Run, row: int) -> list[Change]:
         """Reopen the last event, or begin a new one."""
         last, self._pending = self._event, None
-        if last is not None and self._is_same(last, new):
+        if last is not None and last.goes_on_with(new, self.policy):
             self._event, self._firing = last.joined(new), True
             return [Change("reopened", row, self._made(self._event))]
         changes = self._finalise(row)
         self._count += 1
-        self._event, self._firing, self._acknowledged = new, True, False
-        self._shelved = self._is_shelved(new)
+        self._event, self._firing = new, True
+        self._marks.begin(self._cause(new), row=self.row)
         return [*changes, Change("fired", row, self._made(new))]
 
     def _resolve(self, row: int) -> list[Change]:
@@ -267,34 +280,14 @@ class AlarmMachine:
 
     def _made(self, run: Run) -> AlarmEvent:
         return AlarmEvent(
-            run.start, run.end, run.peak, run.score, self._channels(run),
+            run.start, run.end, run.peak, run.score, run.channels(self._names, self._top),
             number=self._count, fired=run.fired, rows=run.rows,
             severity=self.policy.severity(peak=run.score, rows=run.rows),
             status="firing" if self._firing else "resolved",
-            acknowledged=self._acknowledged, shelved=self._shelved, vehicle=self.vehicle,
-            begins=run.begins, ends=run.ends,
+            acknowledged=self._marks.acknowledged, shelved=self._marks.shelved,
+            vehicle=self.vehicle, begins=run.begins, ends=run.ends,
         )  # fmt: skip
 
-    def _channels(self, run: Run, top: int | None = None) -> tuple[str, ...]:
-        if run.blame is None:
-            return ()
-        blame = np.array(run.blame)
-        blame[blame <= NEVER] = -np.inf
-        return rank_channels(blame, self._names, top=self._top if top is None else top)
-
-    def _is_same(self, last: Run, new: Run) -> bool:
-        """Whether a run that begins after an event is taken for the same event."""
-        gap, first = new.start - last.end, self._channels(last, 1)
-        if gap <= self.policy.merge_gap:
-            return True
-        return gap <= self.policy.cause_gap and bool(first) and first == self._channels(new, 1)
-
-    def _is_shelved(self, run: Run) -> bool:
-        return any(self._shelf.get(name, -1) >= self.row for name in self._channels(run, 1))
-
-    def _current(self) -> str:
-        return f"that is event {self._count}" if self._event is not None else "there is none"
-
-
-def _called(blame: Callable[[], Blame] | Blame) -> Blame:
-    return blame() if callable(blame) else blame
+    def _cause(self, run: Run) -> tuple[str, ...]:
+        """Return the channel blamed most, or nothing."""
+        return run.channels(self._names, 1)

@@ -13,7 +13,10 @@ from axonad.errors import ModelFileError
 
 @dataclass(frozen=True)
 class MachineState:
-    """Rows and events seen, what is pending, the event that is not final, and the shelf."""
+    """Rows and events seen, what is pending, the event that is not final, shelf and lift.
+
+    ``lift`` is that of the thresholds; None in states saved before they followed scores.
+    """
 
     row: int
     count: int
@@ -23,6 +26,7 @@ class MachineState:
     shelf: dict[str, int]
     pending: Run | None
     event: Run | None
+    lift: Mapping[str, Any] | None = None
 
 
 def read_state(
@@ -34,7 +38,8 @@ def read_state(
             "the state was saved with another alarm policy; use the model and options it was saved "
             "with, or begin a new state"
         )
-    values = {field.name: state[field.name] for field in fields(MachineState)}
+    names = [field.name for field in fields(MachineState) if field.name != "lift"]
+    values = {name: state[name] for name in names} | {"lift": state.get("lift")}
     counts = values["row"], values["count"]
     if any(type(value) is not int or value < 0 for value in counts):
         raise ValueError(f"its row and count must be integers of at least 0, got {counts!r:.60}")

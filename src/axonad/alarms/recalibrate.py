@@ -21,7 +21,7 @@ from axonad.data.timing import judge_steps, sampling_interval, to_seconds
 from axonad.errors import DataWarning, InputError
 
 if TYPE_CHECKING:
-    from axonad.detector import Detector
+    from axonad.alarmed import Alarmed
 
 LOWER = 0.5  # mean score of known data, as a share of the mean held-out training score
 FEWEST = 20  # rows; shorter windows say nothing about how long an event lasts
@@ -44,7 +44,7 @@ def default_shape(history: int) -> AlarmPolicy:
 
 
 def recalibrate(
-    detector: Detector,
+    detector: Alarmed,
     recordings: Sequence[Any],
     *,
     budget: str | Budget,
@@ -100,12 +100,12 @@ def recalibrate(
     found = calibrate(
         scored, budget=budget, shape=shape, seconds_per_step=seconds, hysteresis=hysteresis
     )
-    rules = _learn_rules(detector, recordings if raw is None else raw)
+    rules = learn_rules(detector, recordings if raw is None else raw)
     setup = AlarmSetup.following(earlier, found, rules=rules, threshold=detector.threshold_)
     return setup, found
 
 
-def _warn_of_training_data(detector: Detector, scored: Sequence[Recording]) -> None:
+def _warn_of_training_data(detector: Alarmed, scored: Sequence[Recording]) -> None:
     """Warn of recordings that seem to be the training data; refuse scores that tell nothing.
 
     Detectors whose training scores are held out score their training data far lower than that.
@@ -131,7 +131,8 @@ def _warn_of_training_data(detector: Detector, scored: Sequence[Recording]) -> N
             )
 
 
-def _learn_rules(detector: Detector, recordings: Sequence[Any]) -> DataRules:
+def learn_rules(detector: Alarmed, recordings: Sequence[Any]) -> DataRules:
+    """Return the rules for bad data that normal recordings give, by the detector's channels."""
     matrices = []
     for X in recordings:
         values, names = to_matrix(X)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.policy import AlarmPolicy
+from axonad.threshold import rank_channels
+
+Blame = NDArray[np.float64] | None
 NEVER = -1e300  # stands for the blame of a channel that is never blamed, minus infinity
 
 
@@ -34,8 +38,9 @@ class Run:
     rows: int = 1
 
     @classmethod
-    def of(cls, row: int, score: float, blame: NDArray[np.float64] | None, time: Any) -> Self:
-        """Return a run of one row."""
+    def of(cls, row: int, score: float, blame: Callable[[], Blame] | Blame, time: Any) -> Self:
+        """Return a run of one row; ``blame`` may be a function that returns it."""
+        blame = blame() if callable(blame) else blame
         listed = None if blame is None else np.maximum(blame, NEVER).tolist()
         return cls(row, row + 1, row, row, row, float(score), time, time, listed)
 
@@ -54,6 +59,21 @@ class Run:
     def fired_at(self, row: int) -> Run:
         """Return the run with the row at which it fired."""
         return replace(self, fired=row)
+
+    def channels(self, names: Sequence[str] | None, top: int) -> tuple[str, ...]:
+        """Return the ``top`` channels blamed most, without those that are never blamed."""
+        if self.blame is None:
+            return ()
+        blame = np.array(self.blame)
+        blame[blame <= NEVER] = -np.inf
+        return rank_channels(blame, names, top=top)
+
+    def goes_on_with(self, later: Run, policy: AlarmPolicy) -> bool:
+        """Whether a run that begins after an event is taken for the same event."""
+        gap, cause = later.start - self.end, self.channels(None, 1)
+        if gap <= policy.merge_gap:
+            return True
+        return gap <= policy.cause_gap and bool(cause) and cause == later.channels(None, 1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as JSON values."""

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from axonad.detector import Detector
+    from axonad.alarmed import Alarmed
+
+AnyDetector = TypeVar("AnyDetector", bound="Alarmed")
 
 
-def placed_at_end(detector: Detector) -> Detector:
+def placed_at_end(detector: AnyDetector) -> AnyDetector:
     """Return the detector, or a copy of it, whose scores are placed at the end of windows."""
-    if "align" not in detector.changeable or detector.get_params()["align"] == "end":
+    if "align" not in detector.changeable or detector.scores_at_end:
         return detector
     return copy(detector).set_params(align="end")
 

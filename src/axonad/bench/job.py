@@ -21,7 +21,10 @@ from axonad.registry import make_detector
 EXECUTION_PARAMS = ("device", "verbose")
 """Parameters that do not change the scores of a job."""
 
-ADDED_LATER = {"context": (), "epoch_windows": None, "overlap": True}
+ADDED_LATER = {
+    "alarm_budget": None, "context": (), "epoch_windows": None, "overlap": True,
+    "seconds_per_step": None,
+}  # fmt: skip
 """Parameters added after rows were committed, with the value that keeps the earlier behaviour."""
 
 

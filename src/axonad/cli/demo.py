@@ -10,6 +10,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from axonad.alarms.event import AlarmEvent
+from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.recalibrate import recalibrate
 from axonad.cli.evaluate import metric_table
 from axonad.cli.options import Force
@@ -28,7 +30,6 @@ from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 
 METRICS = ("VUS-PR", "AUC-PR", "AUC-ROC", "Affiliation-F1")
-GAP = 25  # alarms at most this many steps apart belong to one event
 OTHER = 10_000  # from the seed of the drive to that of the drive that sets the threshold
 BUDGET = "1 per hour"
 DATA_FILES = ("normal.csv", "drive.csv", "other.csv")
@@ -72,13 +73,14 @@ def demo(
     )
     detector = make_detector("MultiView", epochs=epochs, seed=seed)
     detector.fit(_normal(drive))
-    _set_threshold(detector, _normal(other), drive.sample_rate)
-    result = detector.explain(test)
+    policy = _set_alarms(detector, _normal(other), drive.sample_rate)
+    result = detector.explain(test)  # at the end of windows, as alarms are judged
+    raised = result.alarm_events(policy, top=2)
     cut = drive.train_end
     planted = [replace(e, start=e.start - cut, end=e.end - cut) for e in drive.events]
-    hits = [bool(result.alarms[event.start : event.end].any()) for event in planted]
-    _print_planted(planted, hits, result, test)
-    _print_false_alarms(result, drive.test_labels, margin=detector.history // 2)
+    hits = [any(_overlap(event, fault) for event in raised) for fault in planted]
+    _print_planted(planted, raised, result, test)
+    _print_false_alarms(raised, drive.test_labels, after=detector.history)
     metrics = evaluate_scores(result.scores, drive.test_labels, metrics=METRICS)
     print_table(metric_table(metrics, chance_level(drive.test_labels, metrics=METRICS), digits=3))
     write_table(table, score_columns(test, result))
@@ -90,6 +92,7 @@ def demo(
             threshold=result.threshold,
             components=result.components,
             planted=list(zip(planted, hits, strict=True)),
+            events=raised,
             channels=CHANNELS,
             title="Simulated drive with planted faults",
         )
@@ -100,12 +103,13 @@ def _normal(drive: Telemetry) -> Series:
     return Series(values=drive.train, channels=drive.channels)
 
 
-def _set_threshold(detector: Detector, normal: Series, rate: float) -> None:
-    """Choose the alarm threshold on a drive without faults and say what it rests on."""
+def _set_alarms(detector: Detector, normal: Series, rate: float) -> AlarmPolicy:
+    """Choose the alarm policy on a drive without faults and say what it rests on."""
     with working("scoring a drive without faults"):
         setup, found = recalibrate(detector, [normal], budget=BUDGET, seconds_per_step=1 / rate)
     detector.set_alarms(setup)
     print_line(f"threshold from another drive without faults: {found.notes()[0]}")
+    return setup.policy
 
 
 def _test_half(drive: Telemetry) -> Series:
@@ -130,37 +134,39 @@ def _write_data(folder: Path, drive: Telemetry, other: Telemetry) -> None:
 
 
 def _print_planted(
-    planted: list[PlantedEvent], hits: list[bool], result: Explanation, scored: Series
+    planted: list[PlantedEvent], raised: list[AlarmEvent], result: Explanation, scored: Series
 ) -> None:
     """Print which faults were found, by step and time as the table of scores has them."""
-    headings = ("steps", "time (s)", "planted fault", "in channels", "found", "score", "blamed")
-    table = plain_table(*headings, numeric=("score",))
+    headings = ("steps", "time (s)", "planted fault", "in channels", "found", "score", "severity",
+                "blamed")  # fmt: skip
+    table, count = plain_table(*headings, numeric=("score",)), 0
     times = scored.times if scored.times is not None else np.arange(len(scored))
-    raised = result.events(gap=GAP, top=2)
-    for fault, hit in zip(planted, hits, strict=True):
-        overlapping = [e for e in raised if e.start < fault.end and fault.start < e.end]
-        strongest = max(overlapping, key=lambda e: e.score, default=None)
+    for fault in planted:
+        found = [event for event in raised if _overlap(event, fault)]
+        strongest = max(found, key=lambda event: event.score, default=None)
+        count += bool(found)
         table.add_row(
             f"{fault.start}–{fault.end - 1}",
             f"{format_time(times[fault.start])}–{format_time(times[fault.end - 1])}",
             fault.kind,
             ", ".join(fault.channels),
-            "[green]yes[/]" if hit else "[red]no[/]",
+            "[green]yes[/]" if found else "[red]no[/]",
             f"{result.scores[fault.start : fault.end].max():.1f}",
+            strongest.severity if strongest else "",
             ", ".join(strongest.channels) if strongest else "",
         )
     print_table(table)
-    print_line(f"found {sum(hits)} of {len(hits)} planted faults", style="bold")
+    print_line(f"found {count} of {len(planted)} planted faults", style="bold")
 
 
-def _print_false_alarms(result: Explanation, labels: NDArray[np.int8], *, margin: int) -> None:
-    """Count the events further than ``margin`` steps from any fault.
-
-    A window's score is placed at its centre, so it may raise an alarm before the fault begins.
-    """
-    near = np.convolve(labels, np.ones(2 * margin + 1), mode="same") > 0
-    false = sum(not near[e.start : e.end].any() for e in result.events(gap=GAP))
+def _print_false_alarms(raised: list[AlarmEvent], labels: NDArray[np.int8], *, after: int) -> None:
+    """Count the events outside of faults; windows may hold a fault for ``after`` rows after it."""
+    near = np.convolve(labels, np.ones(after + 1))[: len(labels)] > 0
+    false = sum(not near[event.start : event.end].any() for event in raised)
     print_line(
-        f"{false} false alarm{'s' if false != 1 else ''} in {int((~near).sum()):,} "
-        f"normal steps (threshold {result.threshold:.2f})"
+        f"{false} false event{'s' if false != 1 else ''} in {int((~near).sum()):,} normal steps"
     )
+
+
+def _overlap(event: AlarmEvent, fault: PlantedEvent) -> bool:
+    return event.start < fault.end and fault.start < event.end

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from axonad.alarms.budget import FORMS
+from axonad.alarms.recalibrate import learn_rules
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
@@ -44,6 +47,19 @@ def fit(
             "or blamed. Several: A,B or repeated.",
         ),
     ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Accepted false events, {FORMS}: also choose an alarm policy that keeps to it."
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds-per-step",
+            help="Time between two rows, for the budget. Default: by the times in the data.",
+        ),
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
@@ -72,15 +88,20 @@ def fit(
     params |= parse_assignments(cls, settings or [])
     if context:
         params["context"] = _split_names(context)
+    given = {"alarm_budget": budget, "seconds_per_step": seconds}
+    params |= {name: value for name, value in given.items() if value is not None}
     made = build(cls, params)
 
     def read_one(path: Path) -> Series:
         series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
-        return fill_series(_first_rows(series, rows), make_filler(fill, max_hold))
+        return _first_rows(series, rows)
 
     files = SeveralFiles(paths, stop=not skip_bad)
-    recordings = files.read(read_one)
+    raw = files.read(read_one)
+    recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
     made.fit(recordings)
+    if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
+        made.set_alarms(replace(made.alarm_setup_, rules=learn_rules(made, raw)))
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from axonad.alarms.event import AlarmEvent
+from axonad.alarms.scored import placed_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import EVENT_ENDINGS, write_events
@@ -25,7 +27,8 @@ from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, DataWarning
+from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
@@ -211,7 +214,7 @@ def _score_whole(
     found = detector.explain(series)
     setup, events = detector.alarm_setup_, list[Event]()
     if setup is not None:
-        events += found.alarm_events(setup.policy)
+        events += _at_end(detector, series, found).alarm_events(setup.policy)
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
     if figure is not None:
@@ -222,12 +225,22 @@ def _score_whole(
             scores=found.scores,
             threshold=found.threshold,
             components=found.components,
+            events=None if setup is None else [e for e in events if isinstance(e, AlarmEvent)],
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
     write_table(target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed)
+
+
+def _at_end(detector: Detector, series: Series, found: Explanation) -> Explanation:
+    """Return the result of a series as alarms are judged: by scores at the end of windows."""
+    if found.at_end:
+        return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # said in the first pass
+        return placed_at_end(detector).explain(series)
 
 
 def _print_events(found: EventList) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from axonad import atomic
 from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.scored import placed_at_end
 from axonad.cli.missing_values import say_filled
 from axonad.cli.output_files import to_frame
 from axonad.cli.score_table import score_columns
@@ -59,9 +60,10 @@ def score_chunked(
 ) -> EventList:
     """Write the score table of a file to ``target`` and return the events in it.
 
-    The file is read twice: the first pass rejects bad input before hours are spent on scoring.
-    Without ``keep_events`` only the strongest events are returned. ``chunks`` gives the chunks, and
-    shows them to the watch it is given.
+    The file is read twice: the first pass rejects bad input before hours are spent on scoring. If
+    the scores of the table are not placed at the end of windows, by which alarms are judged, a
+    third pass finds the events. Without ``keep_events`` only the strongest events are returned.
+    ``chunks`` gives the chunks, and shows them to the watch it is given.
     """
     if "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
@@ -69,18 +71,22 @@ def score_chunked(
         checked = check_chunks(detector, chunks(None))
     events = _collector(detector, keep_all=keep_events)
     watch = data_collector(detector)
+    judge = detector if detector.alarm_setup_ is None else placed_at_end(detector)
     first = 0
-    with (
-        table_in_parts(target) as add,
-        Progress("scoring", checked.rows) as progress,
-        warnings.catch_warnings(),
-    ):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # said in the first pass
-        for series, found in score_chunks(detector, chunks(watch), checked.stretches):
-            add(score_columns(series, found, first=first))
-            events.add(series, found)
-            first += len(series)
-            progress.advance(len(series))
+        with table_in_parts(target) as add, Progress("scoring", checked.rows) as progress:
+            for series, found in score_chunks(detector, chunks(watch), checked.stretches):
+                add(score_columns(series, found, first=first))
+                if judge is detector:
+                    events.add(series, found)
+                first += len(series)
+                progress.advance(len(series))
+        if judge is not detector:
+            with Progress("finding events", checked.rows) as progress:
+                for series, found in score_chunks(judge, chunks(None), checked.stretches):
+                    events.add(series, found)
+                    progress.advance(len(series))
     return replace(events.finish(), data=[] if watch is None else watch.finish())
 
 

@@ -20,6 +20,7 @@ BLUE, ORANGE, GREEN, RED, GRAY = *PALETTE[:4], "#bdbdbd"
 # The same thing has the same colour in every figure.
 CHANNEL, SCORE, COMPONENT = "#7f7f7f", "#000000", BLUE
 THRESHOLD = ALARM = RED
+SEVERITY = {"warning": "#F2B8A0", "alarm": RED, "critical": "#7A1F00"}
 FOUND, MISSED, LABELLED = GREEN, PALETTE[4], ORANGE
 UNUSABLE, UNSCORED = "#c9c9c9", "#e9e9e9"
 MARKERS = ("o", "s", "^", "D")

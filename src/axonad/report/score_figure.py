@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.event import SEVERITIES, AlarmEvent
 from axonad.data.faults import PlantedEvent
 from axonad.data.series import Series
 from axonad.data.timing import find_runs
@@ -23,7 +24,8 @@ FloatArray = NDArray[np.float64]
 MOST_CHANNELS = 4
 LARGE = 30  # curves with larger values are drawn on a logarithmic axis
 SHADE = 0.3  # opacity of what is shaded
-FIRST = ("channel", "score", "part of the score", "threshold", "alarm")  # in the legend
+BARS = tuple(f"event: {severity}" for severity in SEVERITIES)
+FIRST = ("channel", "score", "part of the score", "threshold", "alarm", *BARS)  # in the legend
 
 
 def draw_scores(
@@ -34,11 +36,12 @@ def draw_scores(
     threshold: float,
     components: Mapping[str, FloatArray] | None = None,
     planted: Sequence[tuple[PlantedEvent, bool]] = (),
+    events: Sequence[AlarmEvent] | None = None,
     channels: Sequence[str] = (),
     cuts: tuple[int, ...] = (),
     title: str = "",
 ) -> None:
-    """Draw channels above the score, with alarms as ticks and events shaded, to PNG, SVG or PDF.
+    """Draw channels above the score, with alarms and known faults, to PNG, SVG or PDF.
 
     The horizontal axis shows the times of the series where they are numbers or dates, else steps.
     A score may be NaN: rows without one are shaded.
@@ -47,6 +50,9 @@ def draw_scores(
     ----------
     planted
         Known events, each with whether it was found. Without them the labels are shaded.
+    events
+        Events of an alarm policy, drawn as bars above the score, darker and thicker the more severe
+        they are. None: each step above the threshold is a tick.
     channels
         Channels to show; by default those that change most relative to their range.
     cuts
@@ -77,11 +83,14 @@ def draw_scores(
         _scale(axis)
     _shade_events(axes, time, series, planted)
     _shade_rows_without_score(axes, len(shown), time, series, scores)
-    alarms = np.flatnonzero(scores > threshold)
-    score_axis.plot(
-        time.x[alarms], np.full(len(alarms), 1.03), "|", color=drawing.ALARM, markersize=6,
-        clip_on=False, transform=score_axis.get_xaxis_transform(), label="alarm",
-    )  # fmt: skip
+    if events is None:
+        alarms = np.flatnonzero(scores > threshold)
+        score_axis.plot(
+            time.x[alarms], np.full(len(alarms), 1.03), "|", color=drawing.ALARM, markersize=6,
+            clip_on=False, transform=score_axis.get_xaxis_transform(), label="alarm",
+        )  # fmt: skip
+    else:
+        _draw_bars(score_axis, time, events)
     time.label_axis(axes[-1])
     _add_legend(figure, axes)
     figure.align_ylabels(axes)
@@ -114,6 +123,20 @@ def _scale(axis: Axes) -> None:
     axis.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=1))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
+
+
+def _draw_bars(axis: Axes, time: TimeAxis, events: Sequence[AlarmEvent]) -> None:
+    """Draw events as bars above the axis, the most severe last, so that they cover the others."""
+    for i, severity in enumerate(SEVERITIES):
+        for event in events:
+            if event.severity != severity:
+                continue
+            for left, right in time.spans(event.start, event.end):
+                axis.plot(  # the cap keeps a short event visible
+                    [left, right], [1.05, 1.05], color=drawing.SEVERITY[severity],
+                    linewidth=3 + 2 * i, solid_capstyle="projecting", clip_on=False, zorder=3 + i,
+                    transform=axis.get_xaxis_transform(), label=f"event: {severity}",
+                )  # fmt: skip
 
 
 def _shade_events(

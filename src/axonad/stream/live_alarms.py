@@ -1,8 +1,8 @@
 """The alarms of one live stream: its scores and its values, as a model's alarm setup judges them.
 
 A row without a score, because the window fills or the row was refused, ends what is pending or
-firing. A break in time also ends the events of bad data. The events are those of
-``Detector.events(X, policy=...)`` with ``align="end"``, up to the tolerance of the scores.
+firing. A break in time also ends the events of bad data. The events of scores are those of
+``Detector.events(X)``, up to the tolerance of the scores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from axonad.alarms.data_watch import DataWatch
 from axonad.alarms.event import AlarmEvent, Change
-from axonad.alarms.machine import AlarmMachine, Blame, Vehicle
+from axonad.alarms.machine import AlarmMachine, Vehicle
+from axonad.alarms.run import Blame
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.stream.rows import Row

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.scored import placed_at_end
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.live_windows import LiveWindows, Scored
@@ -76,7 +77,7 @@ class WindowScorer:
 
     def blame_of(self, window: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return a value per channel for the rows of a full window, None if there are none."""
-        found = self.detector.explain(self.detector.in_context(window)).blame
+        found = placed_at_end(self.detector).explain(self.detector.in_context(window)).blame
         return None if found is None else found[-1]
 
     def remove(self, lane: Lane) -> None:

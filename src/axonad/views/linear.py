@@ -57,6 +57,7 @@ class LinearView(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align"})
     end_is_shift: ClassVar[bool] = False
+    holds_out: ClassVar[bool] = True
     conditions: ClassVar[bool] = True
     divides: ClassVar[bool] = True
     fewest_lags: ClassVar[int] = 0

@@ -97,6 +97,7 @@ class Network(Detector):
 
     changeable: ClassVar[frozenset[str]] = frozenset({"align", "device", "verbose"})
     end_is_shift: ClassVar[bool] = False
+    holds_out: ClassVar[bool] = True
     conditions: ClassVar[bool] = True
     divides: ClassVar[bool] = True
 
