@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.drift_batch import marked_events
 from axonad.alarms.policy import AlarmPolicy
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext, check_rest
@@ -135,7 +136,7 @@ class Detector(Saving):
         """
         found = self.explain(X)
         if policy is not None:
-            return list(found.alarm_events(policy, top=top))
+            return list(marked_events(self, X, found, found.alarm_events(policy, top=top)))
         return found.events(gap=gap, top=top)
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:

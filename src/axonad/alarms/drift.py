@@ -72,9 +72,9 @@ class DriftWatch:
         self._evidence = [
             Evidence(one.normal, sides=reference.sides(one)) for one in reference.statistics
         ]
-        self._count, self._open, self._last = 0, None, None
-        self._open: _Drift | None
-        self._last: Any  # time of the last row
+        self._count = 0
+        self._open: _Drift | None = None
+        self._last: Any = None  # time of the last row
         self._held: list[list[int | None]] = []  # rows from which and before which drift held
 
     @property

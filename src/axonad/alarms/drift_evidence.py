@@ -49,7 +49,7 @@ def bets(blocks: int) -> tuple[tuple[float, ...], ...]:
         powers.append(square * square)
     powers[2] = powers[2] * powers[2]
     shares = [(1 - FLOOR) * np.diff(power) + FLOOR / (blocks + 1) for power in powers]
-    return tuple(tuple(share.tolist()) for share in (*shares, sum(shares) / len(shares)))
+    return tuple(tuple(share.tolist()) for share in (*shares, np.mean(shares, axis=0)))
 
 
 class Evidence:
@@ -154,9 +154,10 @@ class Evidence:
         ]
         made = [[check_number("made", value) for value in part] for part in state["made"]]
         begins = list(state["begins"])
+        sized: list[list[Any]] = [*rows, *numbers, made, begins]
         if (
             len(counts) != len(self._counts)
-            or any(len(part) != sides for part in (*rows, *numbers, made, begins))
+            or any(len(part) != sides for part in sized)
             or any(len(part) != len(self._made[0]) for part in made)
         ):
             raise ValueError("its evidence of drift does not fit the normal data of the model")

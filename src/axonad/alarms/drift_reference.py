@@ -91,7 +91,10 @@ class DriftReference:
         values = np.concatenate([part[0] for part in stretches]).astype(np.float64)
         units = Units.learn(values, np.concatenate([part[1] for part in stretches]))
         base = max(history, SHORTEST)
-        blocks = [base_blocks(units.convert(*part), rows=base) for part in stretches]
+        blocks = [
+            base_blocks(units.convert(rows.astype(np.float64), scores), rows=base)
+            for rows, scores in stretches
+        ]
         moving = np.append(units.scale > 0, len(units.knots) > 0 and np.ptp(units.knots) > 0)
         moving[list(context)] = False
         wanted = [(int(c), LEVEL) for c in np.flatnonzero(moving)]

@@ -19,6 +19,7 @@ from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line, print_note
 from axonad.config import build, parse_assignments
+from axonad.data.frames import Names
 from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.detector import Detector
@@ -104,7 +105,7 @@ def recalibrate(
     before = detector.threshold_
     detector.set_alarms(setup)
     detector.save(folder, overwrite=force)
-    _print(found, setup, before)
+    _print(found, setup, before, detector.channel_names)
     print_line(f"saved to {folder}")
 
 
@@ -123,7 +124,7 @@ def _filled(series: Series, detector: Detector, fill: str | None, max_hold: int 
     return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
 
 
-def _print(found: Calibration, setup: AlarmSetup, before: float) -> None:
+def _print(found: Calibration, setup: AlarmSetup, before: float, names: Names) -> None:
     """Print what the calibration rests on and what has changed."""
     for line in found.notes():
         print_line(line)
@@ -134,4 +135,6 @@ def _print(found: Calibration, setup: AlarmSetup, before: float) -> None:
         f"cause_gap {policy.cause_gap}, keep_firing {policy.keep_firing}"
     )
     for line in found.warnings():
+        print_note(line)
+    for line in [] if setup.drift is None else setup.drift.notes(names):
         print_note(line)

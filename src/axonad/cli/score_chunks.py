@@ -24,10 +24,23 @@ from axonad.errors import DataWarning
 from axonad.progress import Progress, working
 from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
 from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
+from axonad.stream.drift_collector import DriftCollector, drift_collector
 
 PART = 100_000  # rows collected in memory before a part is written
 
 AddColumns = Callable[[Mapping[str, Any]], None]
+
+
+class RowWatch:
+    """Shows rows, as they were recorded, to those who look for bad data and for drift."""
+
+    def __init__(self, *watches: DataCollector | DriftCollector | None) -> None:
+        self._watches = [watch for watch in watches if watch is not None]
+
+    def add(self, series: Series) -> None:
+        """Add the next rows."""
+        for watch in self._watches:
+            watch.add(series)
 
 
 def prepared(
@@ -35,7 +48,7 @@ def prepared(
     *,
     keep: Names,
     filler: SeriesFiller | None,
-    watch: DataCollector | None = None,
+    watch: RowWatch | None = None,
 ) -> Iterator[Series]:
     """Yield the chunks of a file with the channels to keep and missing values filled.
 
@@ -52,7 +65,7 @@ def prepared(
 
 def score_chunked(
     detector: Detector,
-    chunks: Callable[[DataCollector | None], Iterable[Series]],
+    chunks: Callable[[RowWatch | None], Iterable[Series]],
     target: Path,
     *,
     keep_events: bool = False,
@@ -68,7 +81,7 @@ def score_chunked(
     with working("checking the file"):
         checked = check_chunks(detector, chunks(None))
     events = _collector(detector, keep_all=keep_events)
-    watch = data_collector(detector)
+    watch, drift = data_collector(detector), drift_collector(detector)
     first = 0
     with (
         table_in_parts(target) as add,
@@ -76,12 +89,17 @@ def score_chunked(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", DataWarning)  # said in the first pass
-        for series, found in score_chunks(detector, chunks(watch), checked.stretches):
+        for series, found in score_chunks(
+            detector, chunks(RowWatch(watch, drift)), checked.stretches
+        ):
             add(score_columns(series, found, first=first))
             events.add(series, found)
+            if drift is not None:
+                drift.add_scores(found)
             first += len(series)
             progress.advance(len(series))
-    return replace(events.finish(), data=[] if watch is None else watch.finish())
+    listed = replace(events.finish(), data=[] if watch is None else watch.finish())
+    return listed if drift is None else drift.finish(listed)
 
 
 def _collector(detector: Detector, *, keep_all: bool) -> EventCollector | AlarmCollector:
