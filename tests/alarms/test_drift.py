@@ -141,7 +141,9 @@ def test_too_little_normal_data_is_said() -> None:
 
 
 def test_a_channel_that_differs_between_recordings_is_not_judged() -> None:
-    parts = [(rows(1_000, i) + [0, 5 * i, 0, 0], np.full(1_000, np.nan)) for i in range(4)]
+    parts = [
+        (rows(1_000, i) + np.array([0, 5 * i, 0, 0]), np.full(1_000, np.nan)) for i in range(4)
+    ]
     judged = {(one.column, one.what) for one in DriftReference.learn(parts, history=1).statistics}
     assert (0, "level") in judged
     assert (1, "level") not in judged

@@ -137,4 +137,4 @@ def _print(found: Calibration, setup: AlarmSetup, before: float, names: Names) -
     for line in found.warnings():
         print_note(line)
     for line in [] if setup.drift is None else setup.drift.notes(names):
-        print_note(line)
+        print_line(line)
