@@ -33,7 +33,8 @@ ROWS, FIRST, CHANGED = 40_000, 10_000, 62_000
 RAMP = 72_000  # two hours
 DETECTORS: dict[str, dict[str, Any]] = {
     "CrossChannelRidge": {"smooth": 31},
-    "MultiView": {"views": ("shape", "forecast", "relation"), "verbose": False},
+    "Relation": {},
+    "Forecast": {},
 }
 
 

@@ -31,7 +31,7 @@ REFERENCE = DriftReference.learn([(NORMAL, SCORES)], history=1, context=(2,))
 
 
 def drifting(start: int = 1_000, stop: int = 2_000, size: float = 20.0) -> np.ndarray:
-    values = rows(3_000, 5)
+    values = rows(3_000, 11)
     values[start:stop, 0] += size
     values[::37, 1] = np.nan
     return values

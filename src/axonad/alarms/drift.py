@@ -3,9 +3,10 @@
 A drift is an event of class ``drift``, beside the score. It begins when the evidence of one
 statistic (:mod:`axonad.alarms.drift_evidence`) reaches the limit of the reference, which on normal
 data ever happens in at most 1 of 100 streams, if blocks of normal and new data are exchangeable. It
-starts where the values became different and lists the channels that have shifted, each with
-evidence of at least ``1 / alpha`` of its own. It ends when the recent blocks of all of them look
-like normal data again; then the test begins anew.
+starts where the values became different. It lists the channels that have shifted: ``k`` statistics
+whose evidence is at least the limit over ``k``, of which on average at most a share ``alpha`` is
+wrong (Benjamini and Hochberg's procedure for such evidence). It ends when the recent blocks of all
+of them look like normal data again; then the test begins anew.
 
 No block spans a gap in time; the evidence goes on after it. The same rows give the same drifts at
 once, in chunks, live, and after a restart from saved state.
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.alarms.drift_blocks import Sums
+from axonad.alarms.drift_blocks import SPREAD, Sums, read_statistic
 from axonad.alarms.drift_evidence import Evidence
 from axonad.alarms.drift_reference import DriftReference, Statistic
 from axonad.alarms.drift_words import Shift, describe, order
@@ -65,7 +66,7 @@ class DriftWatch:
         self.row = 0
         """Number of rows seen."""
         self._names = names
-        self._columns = reference.channels + 1
+        self._columns = reference.units.columns
         self._block = Sums(self._columns)
         sizes = sorted({one.size for one in reference.statistics})
         self._longer = {size: Sums(self._columns) for size in sizes}
@@ -195,7 +196,7 @@ class DriftWatch:
                 continue
             summary = longer.summary()
             for one, evidence in zip(self.reference.statistics, self._evidence, strict=True):
-                value = float(summary[int(one.what != "level"), one.column])
+                value = float(read_statistic(summary, what=one.what, column=one.column))
                 if one.size == size and not math.isnan(value):
                     evidence.push(value, first=longer.first, begins=longer.begins)
             longer.clear()
@@ -227,9 +228,10 @@ class DriftWatch:
         drift = self._open
         if drift is None:
             return
+        enough = _enough([one.value for one in self._evidence], self.reference.limit)
         for i, one in enumerate(self._evidence):
             side = drift.shifts[i][0] if i in drift.shifts else one.side
-            is_new = i not in drift.shifts and one.value * self.reference.alpha >= 1
+            is_new = i not in drift.shifts and one.value >= enough
             if (is_new and not one.is_back(side)) or (i in drift.shifts and one.is_rising(side)):
                 drift.shifts[i] = side, _size(self.reference.statistics[i], one.mean(side))
                 start, begins = one.since(side)
@@ -265,10 +267,17 @@ class DriftWatch:
         return str(column) if self._names is None else self._names[column]
 
 
+def _enough(evidence: list[float], limit: float) -> float:
+    """Return the least evidence of a shift: the limit over the most statistics that have it."""
+    ordered = sorted(evidence, reverse=True)
+    counts = [k for k, value in enumerate(ordered, start=1) if value * k >= limit]
+    return limit / max(counts, default=1)
+
+
 def _size(one: Statistic, mean: float) -> float:
     """Return how far a mean lies from normal blocks: a difference, or a ratio of deviations."""
     middle = one.normal[len(one.normal) // 2]
-    if one.what == "level":
+    if one.what != SPREAD:
         return mean - middle
     return min(math.sqrt(mean / middle), 1e6) if middle > 0 else 1e6
 

@@ -1,4 +1,4 @@
-"""Rows summed up in blocks: mean and variance of each channel, and the level of the score.
+"""Rows summed up in blocks: each channel alone and beside the others, and the level of the score.
 
 Neighbouring rows are alike, so rows cannot be compared with rows; blocks long enough can. Sums are
 added up row by row in order, so that a block has the same bits however its rows came.
@@ -17,8 +17,11 @@ from axonad.modelfile import check_counts, check_rows
 
 FAR = 1e6  # units beyond which a value is cut off, so that no sum overflows
 KNOTS = 65  # quantiles of the normal scores
-LEVEL, SPREAD = "level", "spread"
-STATISTICS = (LEVEL, SPREAD)
+LEVEL, SPREAD, RELATION = "level", "spread", "relation"
+STATISTICS = (LEVEL, SPREAD, RELATION)
+WIDEST = 100  # channels whose relations are judged
+RIDGE = 0.01
+DEAD = 0.05  # standard deviations that a relation may be off, as between two cars
 
 Array = NDArray[np.float64]
 
@@ -27,12 +30,14 @@ Array = NDArray[np.float64]
 class Units:
     """Units of normal data: ``center`` and ``scale`` per channel, and quantiles of its scores.
 
-    ``knots`` is empty if the scores are not judged.
+    ``knots`` is empty if the scores are not judged. ``weights`` (channels, channels) predict each
+    channel, in units, from the others in the same row; it is empty if relations are not judged.
     """
 
     center: Array
     scale: Array
     knots: Array
+    weights: Array
 
     @classmethod
     def learn(cls, values: Array, scores: Array) -> Self:
@@ -45,21 +50,47 @@ class Units:
         moves = np.where(known, values, -np.inf).max(axis=0) > low
         scores = scores[np.isfinite(scores)]
         knots = np.quantile(scores, np.linspace(0, 1, KNOTS)) if len(scores) else np.empty(0)
-        return cls(center, np.where(moves, np.sqrt(square / count), 0.0), knots)
+        scale = np.where(moves, np.sqrt(square / count), 0.0)
+        return cls(center, scale, knots, np.empty((0, 0)))
+
+    def relate(self, parts: list[Array], columns: list[int]) -> Units:
+        """Return the units with relations between channels, by ridge regression on some rows."""
+        if not 2 <= len(columns) <= WIDEST:
+            return self
+        rows = np.concatenate([self.convert(part, np.full(len(part), np.nan)) for part in parts])
+        rows = rows[:, columns]
+        rows = rows[np.isfinite(rows).all(axis=1)]
+        if len(rows) < len(columns):
+            return self
+        inverse = np.linalg.inv(rows.T @ rows / len(rows) + RIDGE * np.eye(len(columns)))
+        weights = np.zeros((len(self.center), len(self.center)))
+        weights[np.ix_(columns, columns)] = -inverse / np.diag(inverse)
+        weights[columns, columns] = 0.0
+        return Units(self.center, self.scale, self.knots, weights)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of :meth:`convert`."""
+        return len(self.center) + 1 + len(self.weights)
 
     def convert(self, values: Array, scores: Array) -> Array:
-        """Return rows in units of normal data (rows, channels + 1), NaN for what is missing.
+        """Return rows in units of normal data, NaN for what is missing.
 
-        The last column is the share of normal scores below each score.
+        The column after the channels is the share of normal scores below each score. Then follows
+        how far each channel is above what the others suggest.
         """
-        found = np.empty((len(values), len(self.center) + 1))
+        count = len(self.center)
+        found = np.full((len(values), self.columns), np.nan)
         unit = np.where(self.scale > 0, self.scale, np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             plain = np.clip((values - self.center) / unit, -FAR, FAR)
-        found[:, :-1] = np.where(np.isfinite(values), plain, np.nan)
-        found[:, -1] = np.nan
+        found[:, :count] = np.where(np.isfinite(values), plain, np.nan)
         if len(self.knots):
-            found[:, -1] = np.interp(scores, self.knots, np.linspace(0, 1, len(self.knots)))
+            found[:, count] = np.interp(scores, self.knots, np.linspace(0, 1, len(self.knots)))
+        if len(self.weights):  # summed in order: a product of matrices depends on the rows beside
+            terms = found[:, :count, None] * self.weights
+            expected = np.add.accumulate(terms, axis=1)[:, -1]
+            found[:, count + 1 :] = np.clip(found[:, :count] - expected, -FAR, FAR)
         return found
 
 
@@ -103,10 +134,7 @@ class Sums:
         self.rows, self.sums = 0, np.zeros((3, self.columns))
 
     def summary(self) -> Array:
-        """Return mean and variance (2, columns); NaN where more than half the values are missing.
-
-        The order is that of ``STATISTICS``.
-        """
+        """Return mean and variance (2, columns); NaN where most values are missing."""
         count, total, squares = self.sums
         enough = 2 * count >= max(self.rows, 1)
         shared = np.where(enough, count, 1.0)
@@ -139,6 +167,17 @@ def base_blocks(units: Array, *, rows: int) -> list[Sums]:
     return found
 
 
+def read_statistic(summaries: Array, *, what: str, column: int) -> Array:
+    """Return one statistic of summaries (..., 2, columns), of a channel or the score after them."""
+    if what == SPREAD:
+        return np.asarray(summaries[..., 1, column])
+    if what == LEVEL:
+        return np.asarray(summaries[..., 0, column])
+    channels = (summaries.shape[-1] - 1) // 2
+    found = summaries[..., 0, channels + 1 + column]
+    return np.asarray(np.sign(found) * np.maximum(np.abs(found) - DEAD, 0.0))
+
+
 def joined_summaries(blocks: list[Sums], *, size: int) -> Array:
     """Return the summaries (blocks, 2, columns) of every ``size`` successive blocks as one."""
     found = []
@@ -148,4 +187,4 @@ def joined_summaries(blocks: list[Sums], *, size: int) -> Array:
             whole.join(block)
         found.append(whole.summary())
     columns = blocks[0].columns if blocks else 0
-    return np.array(found) if found else np.empty((0, len(STATISTICS), columns))
+    return np.array(found) if found else np.empty((0, 2, columns))

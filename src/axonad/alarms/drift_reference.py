@@ -1,9 +1,12 @@
 """What drift is judged against: blocks of normal data, learned once and never changed.
 
-A statistic is the level (mean) or the spread (variance) of a channel in a block, or the level of
-the score. Blocks of normal data must not resemble their neighbours, or neighbouring blocks of a new
-stream would count as more evidence than they are. So each statistic has its own length of block:
-the shortest of a window, two, four, ... whose ranks have a correlation of at most ``RELATED`` from
+A statistic is the level (mean) or the spread (variance) of a channel in a block, its relation (how
+far its mean is above what the other channels suggest), or the level of the score. Relations are
+learned from the first half of each recording and judged against the second.
+
+Blocks of normal data must not resemble their neighbours, or neighbouring blocks of a new stream
+would count as more evidence than they are. So each statistic has its own length of block: the
+shortest of a window, two, four, ... whose ranks have a correlation of at most ``RELATED`` from
 block to block. A statistic without ``FEWEST`` such blocks is not judged: the normal data is too
 short for it, or it differs more between recordings than within them.
 
@@ -24,11 +27,13 @@ import numpy as np
 
 from axonad.alarms.drift_blocks import (
     LEVEL,
+    RELATION,
     STATISTICS,
     Array,
     Units,
     base_blocks,
     joined_summaries,
+    read_statistic,
 )
 from axonad.alarms.drift_evidence import fewest_blocks
 from axonad.config import check_choice, check_float, check_int
@@ -91,14 +96,19 @@ class DriftReference:
         values = np.concatenate([part[0] for part in stretches]).astype(np.float64)
         units = Units.learn(values, np.concatenate([part[1] for part in stretches]))
         base = max(history, SHORTEST)
+        moves = units.scale > 0
+        moves[list(context)] = False
+        moving = np.flatnonzero(moves).tolist()
+        first = [part[: len(part) // 2].astype(np.float64) for part, _ in stretches]
+        units = units.relate(first, moving)
         blocks = [
             base_blocks(units.convert(rows.astype(np.float64), scores), rows=base)
             for rows, scores in stretches
         ]
-        moving = np.append(units.scale > 0, len(units.knots) > 0 and np.ptp(units.knots) > 0)
-        moving[list(context)] = False
-        wanted = [(int(c), LEVEL) for c in np.flatnonzero(moving)]
-        wanted += [(int(c), STATISTICS[1]) for c in np.flatnonzero(moving[:-1])]
+        kinds = STATISTICS if len(units.weights) else STATISTICS[:2]
+        wanted = [(column, what) for what in kinds for column in moving]
+        if len(units.knots) and np.ptp(units.knots) > 0:
+            wanted.append((len(moves), LEVEL))
         most = min(MOST, ALL // max(1, len(wanted)))
         found: dict[tuple[int, str], Statistic] = {}
         for size in (2**k for k in range(DOUBLINGS)):
@@ -106,12 +116,14 @@ class DriftReference:
             if sum(map(len, parts)) < FEWEST:
                 break
             for column, what in (key for key in wanted if key not in found):
-                courses = [part[:, STATISTICS.index(what), column] for part in parts]
+                courses = [read_statistic(part, what=what, column=column) for part in parts]
+                if what == RELATION:
+                    courses = [course[(len(course) + 1) // 2 :] for course in courses]
                 normal = _choose(courses, most=most)
                 if normal is not None:
                     found[column, what] = Statistic(column, what, size, normal)
         chosen = tuple(found[key] for key in sorted(found))
-        return cls(units, base, chosen, tuple(np.flatnonzero(moving[:-1]).tolist()), alpha)
+        return cls(units, base, chosen, tuple(moving), alpha)
 
     @property
     def channels(self) -> int:
@@ -182,7 +194,7 @@ class DriftReference:
         ]
         return {
             "alpha": self.alpha, "base": self.base, "judgeable": list(self.judgeable), **units,
-            "statistics": listed,
+            "weights": self.units.weights.tolist(), "statistics": listed,
         }  # fmt: skip
 
     @classmethod
@@ -191,8 +203,14 @@ class DriftReference:
         check_float("alpha", document["alpha"], above=0, below=1)
         check_int("base", document["base"], low=1)
         judgeable = tuple(check_counts("judgeable", document["judgeable"]))
-        parts = [_numbers(name, document[name]) for name in ("center", "scale", "knots")]
-        units = Units(*(np.array(part) for part in parts))
+        center, scale, knots = (
+            np.array(_numbers(name, document[name])) for name in ("center", "scale", "knots")
+        )
+        given = [_numbers("weights", row) for row in document["weights"]]
+        weights = np.array(given) if given else np.empty((0, 0))
+        if weights.shape not in ((0, 0), (channels, channels)):
+            raise ValueError(f"the relations of drift do not fit {channels} channels")
+        units = Units(center, scale, knots, weights)
         if not len(units.center) == len(units.scale) == channels or (units.scale < 0).any():
             raise ValueError(f"the reference of drift does not fit {channels} channels")
         found = []
@@ -200,7 +218,7 @@ class DriftReference:
             normal = _numbers("normal", entry["normal"])
             check_int("column", entry["column"], low=0, high=channels)
             check_int("size", entry["size"], low=1)
-            check_choice("what", entry["what"], STATISTICS)
+            check_choice("what", entry["what"], STATISTICS if given else STATISTICS[:2])
             if not normal or normal != sorted(normal):
                 raise ValueError("the normal blocks of the reference of drift are not in order")
             found.append(Statistic(entry["column"], entry["what"], entry["size"], tuple(normal)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from axonad.alarms.drift_blocks import LEVEL
+from axonad.alarms.drift_blocks import RELATION, SPREAD
 from axonad.alarms.drift_evidence import UP
 from axonad.alarms.event import AlarmEvent
 
@@ -28,16 +28,18 @@ class Shift:
     unit: float
 
     def __str__(self) -> str:
-        if self.what == LEVEL:
+        if self.what != SPREAD:
             side = "higher" if self.side == UP else "lower"
             size = abs(self.size)
-            return f"{self.name} {side} by {size * self.unit:.3g} ({size:.2g} sd)"
+            return f"{self.name} {side} by {size * self.unit:.3g} ({size:.2g} sd)" + (
+                " than the others suggest" if self.what == RELATION else ""
+            )
         return f"{self.name} varies {self.size:.2g} times as much"
 
     @property
     def distance(self) -> float:
         """How large the shift is, to compare shifts."""
-        if self.what == LEVEL:
+        if self.what != SPREAD:
             return abs(self.size)
         return max(self.size, 1 / max(self.size, 1e-6)) - 1
 
@@ -57,7 +59,8 @@ def describe(shifts: Sequence[Shift], *, judged: int, score: int) -> str:
         return f"scores are higher, none of {judged} channels shifted by itself"
     listed = ", ".join(map(str, named[:NAMED]))
     more = f", and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return f"{len(named)} of {judged} channels shifted: {listed}{more}"
+    also = ", and scores are higher" if any(one.column == score for one in shifts) else ""
+    return f"{len(named)} of {judged} channels shifted: {listed}{more}{also}"
 
 
 def sentence(event: AlarmEvent, *, since: str, until: str = "") -> str:
