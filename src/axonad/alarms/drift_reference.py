@@ -7,8 +7,9 @@ learned from the first half of each recording and judged against the second.
 Blocks of normal data must not resemble their neighbours, or neighbouring blocks of a new stream
 would count as more evidence than they are. So each statistic has its own length of block: the
 shortest of a window, two, four, ... whose ranks have a correlation of at most ``RELATED`` from
-block to block. A statistic without ``FEWEST`` such blocks is not judged: the normal data is too
-short for it, or it differs more between recordings than within them.
+block to block, over a few blocks if there are many. A statistic without ``FEWEST`` such blocks is
+not judged: the normal data is too short for it, or it differs more between recordings than within
+them.
 
 Not judged either: channels that only set the scene, whose news are told elsewhere
 (:class:`axonad.data.context.NewContext`), and channels that do not move in normal data.
@@ -42,6 +43,7 @@ from axonad.modelfile import check_counts
 
 ALPHA = 0.01
 RELATED = 0.1  # rank correlation of neighbouring blocks
+LAGS, MANY = 4, 50  # lags that are added up, and blocks for each of them
 FEWEST, MOST = 12, 100  # blocks of normal data
 ALL = 200_000  # values of all statistics together
 SHORTEST = 50  # rows of a block
@@ -246,17 +248,22 @@ def _choose(courses: list[Array], *, most: int) -> tuple[float, ...] | None:
 
 
 def _relation(courses: list[Array], values: Array) -> float:
-    """Return the rank correlation of neighbouring blocks within recordings."""
+    """Return the rank correlation of neighbouring blocks within recordings.
+
+    With many blocks, those of up to ``LAGS`` lags are added up: a stretch of like blocks counts.
+    """
     order, ranks = np.unique(values, return_inverse=True)
     counts = np.bincount(ranks)
     middle = np.cumsum(counts) - (counts - 1) / 2  # ties share their mean rank
     centred = middle[ranks] - middle[ranks].mean()
     parts = np.split(centred, np.cumsum([len(course) for course in courses])[:-1])
-    pairs = sum(max(0, len(part) - 1) for part in parts)
-    if pairs == 0 or len(order) < 2:
-        return 1.0
-    together = sum(float((part[:-1] * part[1:]).sum()) for part in parts)
-    return together / pairs / float((centred * centred).mean())
+    total = 0.0
+    for lag in range(1, max(1, min(LAGS, len(values) // MANY)) + 1):
+        pairs = sum(max(0, len(part) - lag) for part in parts)
+        if pairs == 0 or len(order) < 2:
+            return 1.0
+        total += sum(float((part[:-lag] * part[lag:]).sum()) for part in parts) / pairs
+    return total / float((centred * centred).mean())
 
 
 def _numbers(name: str, values: Any) -> list[float]:
