@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Self
 
 from axonad.alarms.budget import Budget
 from axonad.alarms.calibration import Calibration
+from axonad.alarms.drift_batch import marked_events
 from axonad.alarms.fitting import calibrate_fit, seconds_of
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import placed_at_end
 from axonad.config import check_float
+from axonad.data.frames import Matrix
 from axonad.explanation import Explanation
 from axonad.saving import Saving
 from axonad.threshold import Event
@@ -53,7 +55,8 @@ class Alarmed(Saving):
         if policy is None and self.alarm_setup_ is not None:
             policy = self.alarm_setup_.policy
         if policy is not None:
-            return list(placed_at_end(self).explain(X).alarm_events(policy, top=top))
+            found = placed_at_end(self).explain(X)
+            return list(marked_events(self, X, found, found.alarm_events(policy, top=top)))
         return self.explain(X).events(gap=gap, top=top)
 
     @abstractmethod
@@ -82,11 +85,14 @@ class Alarmed(Saving):
         if "align" in self.changeable:
             self.set_params(align="end")
 
-    def _calibrate_alarms(self, recordings: Sequence[Any]) -> Calibration | None:
-        """Set the alarms of a detector just fitted on these recordings; None without a budget."""
+    def _calibrate_alarms(self, recordings: Sequence[Any], X: Matrix) -> Calibration | None:
+        """Set the alarms of a detector just fitted on ``X``, the rows of recordings.
+
+        None without a budget.
+        """
         if self.alarm_budget is None:
             return None
-        setup, found = calibrate_fit(self, recordings, self.alarm_budget)
+        setup, found = calibrate_fit(self, recordings, X, self.alarm_budget)
         self.set_alarms(setup)
         return found
 

@@ -114,7 +114,7 @@ class Detector(Alarmed):
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
-            self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source))
+            self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source, X))
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

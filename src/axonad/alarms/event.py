@@ -7,8 +7,9 @@ from typing import Any, Self
 
 from axonad.threshold import Event
 
-ANOMALY, DATA = "anomaly", "data"
-"""Classes of events: unusual behaviour by the score, or values that are no measurements."""
+ANOMALY, DATA, DRIFT = "anomaly", "data", "drift"
+"""Classes of events: unusual behaviour by the score, values that are no measurements, and data that
+no longer looks like training."""
 
 SEVERITIES = ("warning", "alarm", "critical")
 
@@ -33,7 +34,7 @@ class AlarmEvent(Event):
     kind: str = ANOMALY
     severity: str = SEVERITIES[0]
     reason: str = ""
-    """Of an event of class data: frozen, missing, out of range or unplugged."""
+    """Of data: frozen, missing, out of range or unplugged. Of drift: which channels shifted."""
     status: str = "firing"
     """``firing`` or ``resolved``."""
     acknowledged: bool = False
@@ -41,6 +42,8 @@ class AlarmEvent(Event):
     vehicle: str | int | None = None
     begins: Any = None
     ends: Any = None
+    drift: bool = False
+    """Whether drift held while it was firing, so that its score is not to be trusted."""
 
     @property
     def cause(self) -> tuple[str | int | None, tuple[str, ...]]:

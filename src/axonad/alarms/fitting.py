@@ -10,9 +10,16 @@ import numpy as np
 
 from axonad.alarms.calibration import Calibration, Recording, calibrate
 from axonad.alarms.held_out import name_of, score_left_out
-from axonad.alarms.recalibrate import default_shape, learn_rules, seconds_between
+from axonad.alarms.recalibrate import (
+    default_shape,
+    learn_drift,
+    learn_rules,
+    matching_values,
+    seconds_between,
+)
 from axonad.alarms.scored import without_lead
 from axonad.alarms.setup import AlarmSetup
+from axonad.data.frames import Matrix
 from axonad.data.series import Series
 
 if TYPE_CHECKING:
@@ -30,24 +37,28 @@ def seconds_of(
 
 
 def calibrate_fit(
-    detector: Alarmed, recordings: Sequence[Any], budget: str
+    detector: Alarmed, recordings: Sequence[Any], X: Matrix, budget: str
 ) -> tuple[AlarmSetup, Calibration]:
-    """Return the alarms of a detector that was just fitted on recordings, scores placed at the end.
+    """Return the alarms of a detector that was just fitted, scores placed at the end of windows.
 
-    They rest on its training scores if these were held out, else on recordings, or stretches of a
-    single one, that are scored by detectors fitted on the rest.
+    ``X`` are the rows of ``recordings`` that it has learned from. The alarms rest on its training
+    scores if these were held out, else on recordings, or stretches of a single one, that are scored
+    by detectors fitted on the rest.
     """
     seconds = seconds_of(detector, recordings, detector.interval_)
+    matrices = matching_values(detector, recordings)
     if detector.holds_out:
         scored = list(_held_out(detector, recordings))
+        drift = learn_drift(detector, detector.recordings_.matrices(X), scored)
     else:
         scored = score_left_out(detector, recordings)
+        drift = learn_drift(detector, matrices, scored)
     found = calibrate(
         scored, budget=budget, shape=default_shape(detector.history), seconds_per_step=seconds
     )
-    rules = learn_rules(detector, recordings)
-    threshold = detector.threshold_
-    return AlarmSetup.following(None, found, rules=rules, threshold=threshold), found
+    rules = learn_rules(detector, matrices)
+    before = detector.threshold_
+    return AlarmSetup.following(None, found, rules=rules, threshold=before, drift=drift), found
 
 
 def _held_out(detector: Alarmed, recordings: Sequence[Any]) -> Iterator[Recording]:

@@ -11,13 +11,14 @@ import numpy as np
 from axonad.alarms.bad_data import DataRules
 from axonad.alarms.budget import Budget
 from axonad.alarms.calibration import HYSTERESIS, Calibration, Recording, calibrate
+from axonad.alarms.drift_reference import DriftReference
 from axonad.alarms.held_out import FOLDS, score_left_out, score_new
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import placed_at_end
 from axonad.alarms.setup import AlarmSetup
-from axonad.data.frames import match_channels, to_matrix
+from axonad.data.frames import Matrix, match_channels, to_matrix
 from axonad.data.series import Series
-from axonad.data.timing import judge_steps, sampling_interval, to_seconds
+from axonad.data.timing import find_stretches, judge_steps, sampling_interval, to_seconds
 from axonad.errors import DataWarning, InputError
 
 if TYPE_CHECKING:
@@ -100,8 +101,12 @@ def recalibrate(
     found = calibrate(
         scored, budget=budget, shape=shape, seconds_per_step=seconds, hysteresis=hysteresis
     )
-    rules = learn_rules(detector, recordings if raw is None else raw)
-    setup = AlarmSetup.following(earlier, found, rules=rules, threshold=detector.threshold_)
+    matrices = matching_values(detector, recordings if raw is None else raw)
+    rules = learn_rules(detector, matrices)
+    drift = learn_drift(detector, matrices, scored)
+    setup = AlarmSetup.following(
+        earlier, found, rules=rules, threshold=detector.threshold_, drift=drift
+    )
     return setup, found
 
 
@@ -131,15 +136,42 @@ def _warn_of_training_data(detector: Alarmed, scored: Sequence[Recording]) -> No
             )
 
 
-def learn_rules(detector: Alarmed, recordings: Sequence[Any]) -> DataRules:
-    """Return the rules for bad data that normal recordings give, by the detector's channels."""
+def matching_values(detector: Alarmed, recordings: Sequence[Any]) -> list[Matrix]:
+    """Return the values of recordings with the channels of training."""
     matrices = []
     for X in recordings:
         values, names = to_matrix(X)
         known, count = detector.channel_names, detector.n_features_in_
         matrices.append(match_channels(values, names, expected=known, count=count))
+    return matrices
+
+
+def learn_rules(detector: Alarmed, matrices: Sequence[Matrix]) -> DataRules:
+    """Return the rules for bad data that normal recordings give."""
+    names, context = detector.channel_names, detector.context_columns
+    return DataRules.learn(matrices, names=names, context=context)
+
+
+def learn_drift(
+    detector: Alarmed, matrices: Sequence[Matrix], scored: Sequence[Recording]
+) -> DriftReference:
+    """Return what drift is judged against: the recordings and their scores.
+
+    Scores of stretches of one recording are joined.
+    """
+    scores = [recording.scores for recording in scored]
+    cuts = [recording.cuts for recording in scored]
+    if len(matrices) == 1:
+        edges = np.cumsum([0, *map(len, scores)]).tolist()
+        inner = [cut + edge for part, edge in zip(cuts, edges, strict=False) for cut in part]
+        scores, cuts = [np.concatenate(scores)], [tuple(sorted({*edges[1:-1], *inner}))]
+    stretches = [
+        (values[part], found[part])
+        for values, found, walls in zip(matrices, scores, cuts, strict=True)
+        for part in find_stretches(len(values), list(walls))
+    ]
     context = detector.context_columns
-    return DataRules.learn(matrices, names=detector.channel_names, context=context)
+    return DriftReference.learn(stretches, history=detector.history, context=context)
 
 
 def seconds_between(recordings: Sequence[Any]) -> float | None:

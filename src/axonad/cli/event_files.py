@@ -10,20 +10,22 @@ from typing import Any
 import numpy as np
 
 from axonad import atomic
+from axonad.alarms.drift_words import sentence
 from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
+from axonad.report.times import format_time
 from axonad.stream.chunks import TimedEvent
 
 EVENT_ENDINGS = (".csv", ".json")
 COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
-ALARM_COLUMNS = (*COLUMNS, "class", "severity", "reason", "fired")
+ALARM_COLUMNS = (*COLUMNS, "class", "severity", "reason", "fired", "drift")
 
 
 def write_events(path: Path, events: Iterable[TimedEvent], *, alarms: bool = False) -> None:
     """Write events as CSV, with channels separated by spaces, or as a JSON list.
 
-    With ``alarms`` they are those of an alarm policy, with class, severity, reason and the step at
-    which they fired.
+    With ``alarms`` they are those of an alarm policy, with class, severity, reason, the step at
+    which they fired, and whether drift held.
     """
     records = [event_record(event) for event in events]
     if path.suffix.lower() == ".json":
@@ -54,8 +56,19 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
             "severity": event.severity,
             "reason": event.reason or None,
             "fired": event.fired,
+            "drift": event.drift,
         }
     return record
+
+
+def drift_sentence(timed: TimedEvent) -> str:
+    """Return the verdict of a drift with its times, or its steps if it has none."""
+    event = timed.event
+    if not isinstance(event, AlarmEvent):
+        raise TypeError(f"a drift is an AlarmEvent, got {type(event).__name__}")
+    step = "step " if event.begins is None else ""
+    since, until = step + format_time(timed.begins), step + format_time(timed.ends)
+    return sentence(event, since=since, until=until)
 
 
 def _plain(time: Any) -> Any:

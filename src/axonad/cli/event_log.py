@@ -138,5 +138,7 @@ def _identity(record: Mapping[str, Any]) -> tuple[Any, ...]:
 def _csv_line(record: dict[str, Any], columns: Sequence[str]) -> str:
     text = io.StringIO()
     cells = {**record, "channels": " ".join(record["channels"])}
+    if "drift" in record:
+        cells["drift"] = str(record["drift"]).lower()
     csv.writer(text, lineterminator="").writerow(cells[name] for name in columns)
     return text.getvalue()

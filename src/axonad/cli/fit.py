@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from axonad.alarms.budget import FORMS
-from axonad.alarms.recalibrate import learn_rules
+from axonad.alarms.recalibrate import learn_rules, matching_values
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
@@ -101,7 +101,9 @@ def fit(
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
     made.fit(recordings)
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
-        made.set_alarms(replace(made.alarm_setup_, rules=learn_rules(made, raw)))
+        made.set_alarms(
+            replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))
+        )
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()

@@ -20,6 +20,7 @@ from axonad.cli.output_files import check_output
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line, print_note
 from axonad.config import build, parse_assignments
+from axonad.data.frames import Names
 from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.detector import Detector
@@ -108,7 +109,7 @@ def recalibrate(
     before = detector.threshold_
     detector.set_alarms(setup)
     detector.save(folder, overwrite=force)
-    _print(found, setup, before)
+    _print(found, setup, before, detector.channel_names)
     print_line(f"saved to {folder}")
     files.finish()
 
@@ -128,7 +129,7 @@ def _filled(series: Series, detector: Detector, fill: str | None, max_hold: int 
     return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
 
 
-def _print(found: Calibration, setup: AlarmSetup, before: float) -> None:
+def _print(found: Calibration, setup: AlarmSetup, before: float, names: Names) -> None:
     """Print what the calibration rests on and what has changed."""
     for line in found.notes():
         print_line(line)
@@ -140,3 +141,5 @@ def _print(found: Calibration, setup: AlarmSetup, before: float) -> None:
     )
     for line in found.warnings():
         print_note(line)
+    for line in [] if setup.drift is None else setup.drift.notes(names):
+        print_line(line)

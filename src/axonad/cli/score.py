@@ -14,10 +14,10 @@ from axonad.alarms.event import AlarmEvent
 from axonad.alarms.scored import placed_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
-from axonad.cli.event_files import EVENT_ENDINGS, write_events
+from axonad.cli.event_files import EVENT_ENDINGS, drift_sentence, write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
-from axonad.cli.score_chunks import prepared, score_chunked
+from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_table import score_columns
 from axonad.cli.several_files import SeveralFiles, expand, outputs
 from axonad.cli.terminal import plain_table, print_line, print_table
@@ -33,8 +33,9 @@ from axonad.registry import load
 from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
-from axonad.stream.alarm_collector import DataCollector, data_collector
+from axonad.stream.alarm_collector import data_collector
 from axonad.stream.chunks import SHOWN, EventList, TimedEvent, strongest_of
+from axonad.stream.drift_collector import drift_collector
 from axonad.threshold import Event
 
 LARGE = 2**30  # bytes; a larger file is scored in chunks without --chunk
@@ -188,7 +189,7 @@ def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None)
     if chunk is not None:
         file = FileChunks(job.data, size=chunk, **how.columns)
 
-        def chunks(watch: DataCollector | None) -> Iterator[Series]:
+        def chunks(watch: RowWatch | None) -> Iterator[Series]:
             return prepared(file, keep=how.known, filler=how.filler(), watch=watch)
 
         found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
@@ -196,25 +197,31 @@ def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None)
         series = read(job.data, **how.columns)
         raw = series if how.known is None else series.keep(how.known)
         filled = fill_series(raw, how.filler())
-        found = _score_whole(detector, filled, job.target, job.figure)
+        found, explained = _score_whole(detector, filled, job.target, job.figure)
         if (watch := data_collector(detector)) is not None:
             watch.add(raw)
             found = replace(found, data=watch.finish())
+        if (drift := drift_collector(detector)) is not None:
+            drift.add(raw)
+            drift.add_scores(explained)
+            found = drift.finish(found)
     if job.events is not None:
         has_policy = detector.alarm_setup_ is not None
-        listed = sorted([*found.events, *found.data], key=lambda timed: timed.event.start)
+        every = [*found.events, *found.data, *found.drift]
+        listed = sorted(every, key=lambda timed: timed.event.start)
         write_events(job.events, listed, alarms=has_policy)
     return found
 
 
 def _score_whole(
     detector: Detector, series: Series, target: Path, figure: Path | None
-) -> EventList:
-    """Write the table and, if asked for, the figure of a series; return its events."""
-    found = detector.explain(series)
+) -> tuple[EventList, Explanation]:
+    """Write table and figure of a series; return its events and the scores alarms are judged by."""
+    found = judged = detector.explain(series)
     setup, events = detector.alarm_setup_, list[Event]()
     if setup is not None:
-        events += _at_end(detector, series, found).alarm_events(setup.policy)
+        judged = _at_end(detector, series, found)
+        events += judged.alarm_events(setup.policy)
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
     if figure is not None:
@@ -231,7 +238,7 @@ def _score_whole(
         )
     write_table(target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
-    return EventList(len(events), len(series), timed)
+    return EventList(len(events), len(series), timed), judged
 
 
 def _at_end(detector: Detector, series: Series, found: Explanation) -> Explanation:
@@ -256,19 +263,24 @@ def _print_events(found: EventList) -> None:
         _print_table(found.data[:SHOWN], "reason")
         if len(found.data) > SHOWN:
             print_line(f"(the first {SHOWN} of {len(found.data)})")
+    for timed in found.drift:
+        print_line(drift_sentence(timed))
 
 
 def _print_table(events: list[TimedEvent], last: str) -> None:
     """Print events with their times, severity if they have one, score or reason, and channels."""
     has_severity = any(isinstance(timed.event, AlarmEvent) for timed in events)
+    has_drift = any(isinstance(e.event, AlarmEvent) and e.event.drift for e in events)
     severity = ["severity"] if has_severity else []
+    severity += ["drift"] if has_drift else []
     numeric = ("from", "to", "score")
     table = plain_table("from", "to", *severity, last, "channels", numeric=numeric)
     for timed in events:
         event = timed.event
         words = [f"{event.score:.1f}"]
         if isinstance(event, AlarmEvent):
-            words = [event.severity, event.reason or words[0]]
+            drift = ["drift" if event.drift else ""] if has_drift else []
+            words = [event.severity, *drift, event.reason or words[0]]
         begins, ends = format_time(timed.begins), format_time(timed.ends)
         table.add_row(begins, ends, *words, ", ".join(event.channels))
     print_table(table)

@@ -22,13 +22,27 @@ from axonad.data.holding import SeriesFiller
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
+from axonad.explanation import Explanation
 from axonad.progress import Progress, working
 from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
 from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
+from axonad.stream.drift_collector import DriftCollector, drift_collector
 
 PART = 100_000  # rows collected in memory before a part is written
 
 AddColumns = Callable[[Mapping[str, Any]], None]
+
+
+class RowWatch:
+    """Shows rows, as they were recorded, to those who look for bad data and for drift."""
+
+    def __init__(self, *watches: DataCollector | DriftCollector | None) -> None:
+        self._watches = [watch for watch in watches if watch is not None]
+
+    def add(self, series: Series) -> None:
+        """Add the next rows."""
+        for watch in self._watches:
+            watch.add(series)
 
 
 def prepared(
@@ -36,7 +50,7 @@ def prepared(
     *,
     keep: Names,
     filler: SeriesFiller | None,
-    watch: DataCollector | None = None,
+    watch: RowWatch | None = None,
 ) -> Iterator[Series]:
     """Yield the chunks of a file with the channels to keep and missing values filled.
 
@@ -53,7 +67,7 @@ def prepared(
 
 def score_chunked(
     detector: Detector,
-    chunks: Callable[[DataCollector | None], Iterable[Series]],
+    chunks: Callable[[RowWatch | None], Iterable[Series]],
     target: Path,
     *,
     keep_events: bool = False,
@@ -70,24 +84,33 @@ def score_chunked(
     with working("checking the file"):
         checked = check_chunks(detector, chunks(None))
     events = _collector(detector, keep_all=keep_events)
-    watch = data_collector(detector)
+    watch, drift = data_collector(detector), drift_collector(detector)
     judge = detector if detector.alarm_setup_ is None else placed_at_end(detector)
+
+    def judged(series: Series, found: Explanation) -> None:
+        events.add(series, found)
+        if drift is not None:
+            drift.add_scores(found)
+
     first = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # said in the first pass
         with table_in_parts(target) as add, Progress("scoring", checked.rows) as progress:
-            for series, found in score_chunks(detector, chunks(watch), checked.stretches):
+            rows = chunks(RowWatch(watch, drift if judge is detector else None))
+            for series, found in score_chunks(detector, rows, checked.stretches):
                 add(score_columns(series, found, first=first))
                 if judge is detector:
-                    events.add(series, found)
+                    judged(series, found)
                 first += len(series)
                 progress.advance(len(series))
         if judge is not detector:
             with Progress("finding events", checked.rows) as progress:
-                for series, found in score_chunks(judge, chunks(None), checked.stretches):
-                    events.add(series, found)
+                rows = chunks(RowWatch(None, drift))
+                for series, found in score_chunks(judge, rows, checked.stretches):
+                    judged(series, found)
                     progress.advance(len(series))
-    return replace(events.finish(), data=[] if watch is None else watch.finish())
+    listed = replace(events.finish(), data=[] if watch is None else watch.finish())
+    return listed if drift is None else drift.finish(listed)
 
 
 def _collector(detector: Detector, *, keep_all: bool) -> EventCollector | AlarmCollector:

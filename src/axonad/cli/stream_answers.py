@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from axonad.alarms.event import Change
+from axonad.alarms.event import DRIFT, Change
+from axonad.cli.event_files import drift_sentence
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
@@ -204,4 +205,7 @@ def _change(change: Change) -> Answer:
         "what": change.what, "class": event.kind, "number": event.number,
         "severity": event.severity, "start": event.start, "channels": list(event.channels),
     }  # fmt: skip
-    return answer | ({"reason": event.reason} if event.reason else {})
+    answer |= {"reason": event.reason} if event.reason else {}
+    if event.kind == DRIFT:
+        answer["text"] = drift_sentence(timed(event, event.begins is not None))
+    return answer | ({"drift": True} if event.drift else {})

@@ -210,6 +210,8 @@ class EventList:
     events: list[TimedEvent]
     data: list[TimedEvent] = field(default_factory=list)
     """Events of class data, if the model has rules for them."""
+    drift: list[TimedEvent] = field(default_factory=list)
+    """Events of class drift, if the model has a reference for them."""
 
 
 def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from axonad.alarms.data_watch import DataWatch
+from axonad.alarms.drift_marks import mark, watch_drift
 from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.machine import AlarmMachine, Vehicle
 from axonad.alarms.run import Blame
@@ -35,6 +36,7 @@ class LiveAlarms:
             )
         self.machine = AlarmMachine(setup.policy, names=detector.channel_names, vehicle=vehicle)
         self.watch = None if setup.rules is None else DataWatch(setup.rules, vehicle=vehicle)
+        self.drift = watch_drift(setup, names=detector.channel_names, vehicle=vehicle)
         self._changes: list[Change] = []
 
     @classmethod
@@ -46,7 +48,9 @@ class LiveAlarms:
     def current(self) -> list[AlarmEvent]:
         """The events that are not final."""
         found = [] if self.machine.event is None else [self.machine.event]
-        return found + ([] if self.watch is None else self.watch.events)
+        found += [] if self.watch is None else self.watch.events
+        drift = None if self.drift is None else self.drift.event
+        return found if drift is None else [*found, drift]
 
     def add(
         self,
@@ -64,23 +68,31 @@ class LiveAlarms:
         """
         moment = plain_time(time)
         if step > self.machine.row:  # rows that could not be scored and raised an error
-            self._changes += self.machine.skip(step - self.machine.row)
+            self._add(self.machine.skip(step - self.machine.row))
             if self.watch is not None:
                 self._changes += self.watch.cut()
                 self.watch.row = step
+            if self.drift is not None:
+                self.drift.cut()
+                self.drift.row = step
         if is_cut:
             self.cut()
+        if self.drift is not None:  # first, so that an event of this row says so
+            score = math.nan if result is None else result.score
+            self._changes += self.drift.push(values, score, time=moment)
         if result is None:
-            self._changes += self.machine.skip()
+            self._add(self.machine.skip())
         else:
-            self._changes += self.machine.push(result.score, blame=blame, time=moment)
+            self._add(self.machine.push(result.score, blame=blame, time=moment))
         if self.watch is not None:
             self._changes += self.watch.push(values, time=moment)
 
     def cut(self) -> None:
-        """End all events, as where time breaks."""
-        self._changes += self.machine.cut()
+        """End all events, as where time breaks; a drift goes on."""
+        self._add(self.machine.cut())
         self._changes += [] if self.watch is None else self.watch.cut()
+        if self.drift is not None:
+            self.drift.cut()
 
     def take(self) -> list[Change]:
         """Return what has happened since the last call."""
@@ -89,13 +101,15 @@ class LiveAlarms:
 
     def finish(self) -> None:
         """End the stream: all events are final."""
-        self._changes += self.machine.finish()
+        self._add(self.machine.finish())
         self._changes += [] if self.watch is None else self.watch.finish()
+        self._changes += [] if self.drift is None else self.drift.finish()
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values; changes not taken are lost."""
         watch = None if self.watch is None else self.watch.state()
-        return {"scores": self.machine.state(), "values": watch}
+        drift = None if self.drift is None else self.drift.state()
+        return {"scores": self.machine.state(), "values": watch, "drift": drift}
 
     def restore(self, state: Mapping[str, Any] | None, *, rows: int) -> None:
         """Continue from a state; without one, as after so many rows without a score."""
@@ -103,10 +117,21 @@ class LiveAlarms:
             self.machine.row = rows
             if self.watch is not None:
                 self.watch.row = rows
+            if self.drift is not None:
+                self.drift.row = rows
             return
         self.machine.restore(state["scores"])
         if self.watch is not None and state["values"] is not None:
             self.watch.restore(state["values"])
+        if self.drift is not None:
+            if (drift := state.get("drift")) is not None:
+                self.drift.restore(drift)
+            else:
+                self.drift.row = rows
+
+    def _add(self, changes: list[Change]) -> None:
+        """Add changes of events of the score, marked if drift holds."""
+        self._changes += mark(changes, self.drift)
 
 
 def plain_time(time: Any) -> Any:

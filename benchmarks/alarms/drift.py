@@ -1,0 +1,181 @@
+"""Drift: false verdicts on normal data, delays, a two-hour ramp, another driver, load and weather.
+
+Generated drives of seeds 500 to 549 (never 2024 to 2027), 10 rows a second, and the KIT drives. A
+CrossChannelRidge and a Relation are fitted on one drive of 40,000 rows; two others set the alarms
+at one false event an hour and are the reference of drift. Prints Markdown.
+
+python benchmarks/alarms/drift.py [../shared/data/driving-dev.zip]
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+sys.path.insert(0, __file__.rpartition("/")[0])
+from context import CONTEXT, load_drives
+
+from axonad import make_detector
+from axonad.alarms.drift import DriftWatch
+from axonad.alarms.drift_batch import find_drift
+from axonad.alarms.drift_reference import DriftReference
+from axonad.alarms.recalibrate import recalibrate
+from axonad.data import vehicle
+from axonad.data.series import Series
+from axonad.detector import Detector
+from axonad.errors import DataWarning
+
+ROWS, FIRST, CHANGED = 40_000, 10_000, 62_000
+RAMP = 72_000  # two hours
+DETECTORS: dict[str, dict[str, Any]] = {
+    "CrossChannelRidge": {"smooth": 31},
+    "Relation": {},
+}
+
+
+def drive(seed: int, rows: int = ROWS, *, pace: float = 1.0, mass: float = 1550.0) -> np.ndarray:
+    """Return a clean drive, by a driver of another pace or with another mass of the car."""
+    build = vehicle._build_route
+
+    def route(metres: int, rng: np.random.Generator) -> vehicle.Route:
+        found = build(int(metres * max(1.0, pace)), rng)
+        return found._replace(speed=found.speed * pace)
+
+    with patch.multiple(vehicle, _build_route=route, MASS=mass):
+        return vehicle.simulate_drive(rows, np.random.default_rng(seed))
+
+
+def column(name: str) -> int:
+    return vehicle.CHANNELS.index(name)
+
+
+def cold(seed: int) -> np.ndarray:
+    """Return a drive in cold, wet weather: slower, cooler, richer mixture, denser air."""
+    values = drive(seed, CHANGED, pace=0.85)
+    values[:, column("coolant_temperature")] -= 4.0
+    values[:, column("fuel_rate")] *= 1.08
+    values[:, column("manifold_pressure")] += 2.0
+    return vehicle.as_read(values)
+
+
+def series(values: np.ndarray) -> Series:
+    return Series(values=values, channels=vehicle.CHANNELS, name="drive")
+
+
+def fitted(name: str) -> Detector:
+    detector = make_detector(name, **DETECTORS[name]).fit(series(drive(500)))
+    setup, _ = recalibrate(
+        detector, [series(drive(501)), series(drive(502))], budget="1 per hour",
+        seconds_per_step=0.1,
+    )  # fmt: skip
+    detector.set_alarms(setup)
+    return detector
+
+
+def told(detector: Detector, values: np.ndarray, begin: int) -> str:
+    """Return the verdicts and events of a drive with a change at a row, as table cells."""
+    X = series(values)
+    found = detector.explain(X)
+    drifts, watch = find_drift(detector, X, found)
+    events = found.alarm_events(detector.alarm_setup_.policy)
+    marked = sum(watch is not None and watch.holds(e.start, e.end) for e in events)
+    late = [e for e in events if e.end > begin]
+    first = f"{(late[0].fired - begin) / 600:.0f}" if late else "none"
+    if not drifts:
+        return f"none | | {len(late)} | {marked} | {first}"
+    after = (drifts[0].fired - begin) / 600
+    return f"{after:.0f} | {drifts[0].reason} | {len(late)} | {marked} | {first}"
+
+
+def false_verdicts() -> None:
+    """Values alone: references of one and of two drives against other drives of 80,000 rows."""
+    drives = {seed: drive(seed, 80_000) for seed in range(530, 542)}
+    for size in (1, 2):
+        false = runs = 0
+        for seed in drives:
+            known = [drives[530 + (seed - 530 + k) % 12][:ROWS] for k in range(size)]
+            none = np.full(ROWS, np.nan)
+            reference = DriftReference.learn([(part, none) for part in known], history=100)
+            for step in (2, 4, 7, 10):
+                watch = DriftWatch(reference, names=vehicle.CHANNELS)
+                values = drives[530 + (seed - 530 + step) % 12]
+                changes = watch.push_many(values, np.full(len(values), np.nan))
+                runs, false = runs + 1, false + any(c.what == "fired" for c in changes)
+        print(f"reference of {size} x {ROWS} rows: {false} of {runs} drives of 2.2 h", flush=True)
+
+
+def delays(detector: Detector) -> None:
+    """Print minutes until a shift from row FIRST on is told, by size in standard deviations."""
+    clean = drive(510, ROWS)
+    sd = clean.std(axis=0)
+    found = detector.explain(series(clean), blame=False)
+    for name in ("steering_angle", "yaw_rate", "engine_torque", "coolant_temperature"):
+        cells = []
+        for size in (0.25, 0.5, 1.0, 2.0, 4.0):
+            values = clean.copy()
+            values[FIRST:, column(name)] += size * sd[column(name)]
+            drifts, _ = find_drift(detector, series(values), found)
+            cells.append(f"{(drifts[0].fired - FIRST) / 600:.0f}" if drifts else "none")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def changes(name: str, detector: Detector) -> None:
+    start = drive(511, FIRST)
+    whole = {
+        "nothing": drive(512, CHANGED),
+        "driver 15 % faster": drive(512, CHANGED, pace=1.15),
+        "driver 15 % slower": drive(512, CHANGED, pace=0.85),
+        "400 kg load": drive(512, CHANGED, mass=1950.0),
+        "cold and wet": cold(512),
+    }
+    for what, values in whole.items():
+        cells = told(detector, np.concatenate([start, values]), FIRST)
+        print(f"| {name} | {what} | {cells} |", flush=True)
+    clean = drive(513, FIRST // 5 + RAMP)
+    for channel, sizes in (
+        ("coolant_temperature", (5, 10)), ("steering_angle", (4, 8, 20)), ("yaw_rate", (2,)),
+        ("manifold_pressure", (10,)), ("wheel_speed_fl", (5,)), ("fuel_rate", (2,)),
+    ):  # fmt: skip
+        for size in sizes:
+            values = clean.copy()
+            values[-RAMP:, column(channel)] += np.linspace(0, size, RAMP)
+            cells = told(detector, values, len(values) - RAMP)
+            unit = vehicle.SENSORS[column(channel)].unit
+            print(f"| {name} | ramp, {channel} +{size} {unit} | {cells} |", flush=True)
+
+
+def kit(path: str) -> None:
+    """Real drives: reference of two summer drives, all others judged."""
+    with patch("context.EVERY", 1):
+        drives = list(load_drives(path).values())
+    plain = [Series(values=d.values, channels=d.channels, name=d.name) for d in drives]
+    detector = make_detector("CrossChannelRidge", smooth=31, context=(CONTEXT,)).fit(plain[0])
+    setup, _ = recalibrate(detector, plain[1:3], budget="1 per hour", seconds_per_step=0.1)
+    detector.set_alarms(setup)
+    print(*setup.drift.notes(detector.channel_names), sep="\n")
+    for X in plain[3:]:
+        drifts, _ = find_drift(detector, X)
+        said = "; ".join(f"after {e.fired / 600:.0f} min: {e.reason}" for e in drifts) or "none"
+        print(f"| {X.name} | {len(X) / 600:.0f} | {said} |", flush=True)
+
+
+def main(path: str | None) -> None:
+    warnings.simplefilter("ignore", DataWarning)
+
+    for name in DETECTORS:
+        detector = fitted(name)
+        print(*detector.alarm_setup_.drift.notes(detector.channel_names), sep="\n")
+        if name == "CrossChannelRidge":
+            delays(detector)
+        changes(name, detector)
+    if path is not None:
+        kit(path)
+    false_verdicts()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

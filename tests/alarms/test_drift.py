@@ -1,0 +1,191 @@
+"""The verdict of drift: the same at once, in parts, row by row and after a restart."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from axonad.alarms.drift import DriftWatch
+from axonad.alarms.drift_marks import mark_event
+from axonad.alarms.drift_reference import DriftReference
+from axonad.alarms.event import AlarmEvent, Change
+from axonad.errors import ModelFileError
+
+NAMES = ("speed", "rpm", "ambient", "constant")
+
+
+def rows(count: int, seed: int) -> np.ndarray:
+    found = np.random.default_rng(seed).normal(size=(count, 4)) * [10, 1, 1, 0] + [50, 0, 0, 7]
+    return found
+
+
+NORMAL = rows(3_000, 1)
+SCORES = np.random.default_rng(2).normal(size=3_000)
+REFERENCE = DriftReference.learn([(NORMAL, SCORES)], history=1, context=(2,))
+
+
+def drifting(start: int = 1_000, stop: int = 2_000, size: float = 20.0) -> np.ndarray:
+    values = rows(3_000, 11)
+    values[start:stop, 0] += size
+    values[::37, 1] = np.nan
+    return values
+
+
+def judge(values: np.ndarray, scores: np.ndarray | None = None, **options: Any) -> list[Change]:
+    watch = DriftWatch(REFERENCE, names=NAMES)
+    scores = np.full(len(values), np.nan) if scores is None else scores
+    return watch.push_many(values, scores, **options) + watch.finish()
+
+
+def test_a_drift_is_told_with_its_beginning_its_channels_and_its_end() -> None:
+    fired, resolved, final = judge(drifting(), times=[f"t{i}" for i in range(3_000)])
+    assert [fired.what, resolved.what, final.what] == ["fired", "resolved", "final"]
+    event = fired.event
+    assert event.kind == "drift"
+    assert event.start == 1_000
+    assert event.begins == "t1000"
+    assert 1_100 < event.fired < 1_500
+    assert event.channels == ("speed",)
+    assert event.reason.startswith("1 of 2 channels shifted: speed higher by ")
+    size = float(event.reason.split("by ")[1].split(" ")[0])
+    assert size == pytest.approx(20, abs=3)
+    assert final.event.status == "resolved"
+    assert 2_000 < final.event.end < 2_900
+    assert final.event.number == 1
+
+
+def test_normal_data_context_and_constant_channels_give_none() -> None:
+    values = rows(6_000, 8)
+    values[:, 2] += 40
+    values[:, 3] += 40
+    assert judge(values, np.random.default_rng(9).normal(size=6_000)) == []
+
+
+def test_higher_scores_alone_are_a_drift_and_lower_ones_are_none() -> None:
+    scores = np.random.default_rng(4).normal(size=3_000)
+    found = judge(rows(3_000, 8), scores + 3)
+    assert found[-1].event.reason == "scores are higher, none of 2 channels shifted by itself"
+    assert found[-1].event.status == "firing"
+    assert judge(rows(3_000, 8), scores - 3) == []
+
+
+def test_a_spread_that_changes_is_a_drift() -> None:
+    values = rows(3_000, 8)
+    values[:, 1] *= 3
+    assert "rpm varies" in judge(values)[-1].event.reason
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    parts=st.lists(st.integers(15, 900), min_size=1, max_size=9),
+    cuts=st.lists(st.integers(0, 2_999), max_size=4),
+    stop=st.sampled_from([2_000, 3_000]),
+)
+def test_parts_and_restarts_give_what_the_whole_gives(
+    parts: list[int], cuts: list[int], stop: int
+) -> None:
+    values, times = drifting(stop=stop), list(range(3_000))
+    scores = np.random.default_rng(6).normal(size=3_000)
+    whole = judge(values, scores, times=times, cuts=cuts)
+    watch, at, found, turn = DriftWatch(REFERENCE, names=NAMES), 0, list[Change](), 0
+    while at < len(values):
+        end = min(at + parts[turn % len(parts)], len(values))
+        here = [cut - at for cut in cuts if at <= cut < end]
+        found += watch.push_many(values[at:end], scores[at:end], times=times[at:end], cuts=here)
+        again = DriftWatch(REFERENCE, names=NAMES)
+        again.restore(json.loads(json.dumps(watch.state())))
+        watch, at, turn = again, end, turn + 1
+    assert found + watch.finish() == whole
+    assert any(change.what == "fired" for change in whole)
+
+
+def test_row_by_row_gives_what_the_whole_gives() -> None:
+    values, watch = drifting(), DriftWatch(REFERENCE, names=NAMES)
+    found = [change for row in values for change in watch.push(row, math.nan)]
+    assert found + watch.finish() == judge(values)
+    assert len(found) == 3
+
+
+def test_no_block_spans_a_cut() -> None:
+    """With a cut within every block there is nothing to judge."""
+    assert judge(drifting(), cuts=range(0, 3_000, 40)) == []
+
+
+def test_events_are_marked_while_drift_is_known_to_hold() -> None:
+    watch = DriftWatch(REFERENCE, names=NAMES)
+    watch.push_many(drifting(), np.full(3_000, np.nan))
+    fired = judge(drifting())[0].event.fired
+
+    def marked(start: int, end: int) -> bool:
+        return mark_event(AlarmEvent(start, end, start, 1.0), watch).drift
+
+    assert not marked(fired - 50, fired)
+    assert marked(fired - 50, fired + 1)
+    assert marked(1_900, 1_910)
+    assert not marked(2_950, 2_960)
+
+
+def test_too_little_normal_data_is_said() -> None:
+    short = DriftReference.learn([(NORMAL[:400], SCORES[:400])], history=1)
+    assert short.statistics == ()
+    assert "too short to judge drift" in short.notes()[0]
+    slow = np.column_stack([np.arange(3_000.0), NORMAL[:, 1]])
+    reference = DriftReference.learn([(slow, SCORES)], history=1)
+    assert "not judged is the level of odometer" in reference.notes(("odometer", "rpm"))[1]
+
+
+def test_a_channel_that_differs_between_recordings_is_not_judged() -> None:
+    parts = [
+        (rows(1_000, i) + np.array([0, 5 * i, 0, 0]), np.full(1_000, np.nan)) for i in range(4)
+    ]
+    judged = {(one.column, one.what) for one in DriftReference.learn(parts, history=1).statistics}
+    assert (0, "level") in judged
+    assert (1, "level") not in judged
+
+
+def test_a_saved_reference_is_the_same() -> None:
+    again = DriftReference.from_json(json.loads(json.dumps(REFERENCE.to_json())), channels=4)
+    assert again.key == REFERENCE.key
+    assert len(json.dumps(REFERENCE.to_json())) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("alpha", 2.0), ("base", 0), ("center", [0.0]), ("scale", [-1.0] * 4), ("judgeable", [9]),
+     ("knots", [math.nan]), ("statistics", [{"column": 9, "what": "level", "size": 1,
+     "normal": [1.0]}]), ("statistics", [{"column": 0, "what": "level", "size": 1,
+     "normal": [2.0, 1.0]}]), ("statistics", [{"column": 0, "what": "mode", "size": 1,
+     "normal": [1.0]}])],
+)  # fmt: skip
+def test_a_reference_that_makes_no_sense_is_refused(name: str, value: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        DriftReference.from_json(REFERENCE.to_json() | {name: value}, channels=4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("row", -1), ("count", 0.5), ("block", {"rows": 99, "first": 0, "begins": None,
+     "sums": [[0.0] * 5] * 3}), ("longer", []), ("evidence", []), ("held", [[5, 2]]), ("held", []),
+     ("open", None), ("open", {"number": 1, "start": 9, "fired": 5, "begins": None,
+     "shifts": [[0, 0, 1.0]]}), ("open", {"number": 1, "start": 0, "fired": 5, "begins": None,
+     "shifts": [[99, 0, 1.0]]})],
+)  # fmt: skip
+def test_a_damaged_state_is_refused(name: str, value: object) -> None:
+    watch = DriftWatch(REFERENCE, names=NAMES)
+    watch.push_many(drifting()[:1_500], np.full(1_500, np.nan))
+    state = json.loads(json.dumps(watch.state()))
+    assert state["open"] is not None
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        DriftWatch(REFERENCE, names=NAMES).restore(state | {name: value})
+
+
+def test_the_state_of_another_reference_is_refused() -> None:
+    other = DriftReference.learn([(NORMAL + 1, SCORES)], history=1)
+    with pytest.raises(ModelFileError, match="another reference of drift"):
+        DriftWatch(REFERENCE).restore(DriftWatch(other).state())
