@@ -42,19 +42,22 @@ class Drive:
     @property
     def off(self) -> list[tuple[int, int]]:
         """Rows in which the engine is off, and those around them, before the first start too."""
-        if SPEED not in self.series.channels:
-            return []
-        is_off = self.series.values[:, self.series.channels.index(SPEED)] < OFF
         before, after = AROUND
-        mask = np.zeros(len(is_off), dtype=bool)
-        for start, end in find_runs(is_off):
+        mask = np.zeros(len(self.rows), dtype=bool)
+        for start, end in find_runs(self._is_off):
             mask[max(0, start - before) : end + after] = True
         return find_runs(mask)
 
     @property
     def stops(self) -> list[tuple[int, int]]:
-        """Those of ``off`` within the drive."""
-        return [(a, b) for a, b in self.off if a > 0 and b < len(self.rows)]
+        """Those of ``off`` before and after which the engine runs."""
+        return [(a, b) for a, b in self.off if a > 0 and not self._is_off[b - 1]]
+
+    @property
+    def _is_off(self) -> NDArray[np.bool_]:
+        if SPEED not in self.series.channels:
+            return np.zeros(len(self.rows), dtype=bool)
+        return np.asarray(self.series.values[:, self.series.channels.index(SPEED)] < OFF)
 
     @property
     def without_off(self) -> Series:
@@ -68,8 +71,11 @@ class Drive:
         )  # fmt: skip
 
 
-def load(path: Path, kind: str) -> list[Drive]:
-    """Return the recordings of one kind from an archive or a folder."""
+def load(path: Path, kind: str, *, tenth: int | None = None) -> list[Drive]:
+    """Return the recordings of one kind from an archive or a folder.
+
+    With ``tenth``, every tenth row of the KIT files from that one on is kept instead.
+    """
     if path.is_dir():
         series = [read(file) for file in sorted((path / kind).glob("*.csv"))]
     else:
@@ -77,6 +83,9 @@ def load(path: Path, kind: str) -> list[Drive]:
             names = sorted(name for name in archive.namelist() if name.startswith(f"{kind}/"))
             archive.extractall(folder, names)
             series = [read(Path(folder) / name) for name in names]
+    if kind.startswith("KIT") and tenth is not None:
+        rows = slice(tenth, None, 10)
+        return [Drive(each.select(rows), np.arange(len(each))[rows]) for each in series]
     if kind.startswith("KIT"):
         return [one_row_per_turn(each) for each in series]
     return [Drive(each, np.arange(len(each))) for each in series]
