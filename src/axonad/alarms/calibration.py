@@ -6,6 +6,10 @@ only appear where the threshold falls below a peak. The search ends at the first
 events than the budget allows. Of those before it, the one with the most events is chosen, and the
 lowest if several have as many.
 
+The budget is for new data. A threshold midway between the k-th and the next highest of the peaks
+lets k of them pass, but k + ½ on average of as many peaks drawn anew from the same distribution. So
+half an event of the budget is kept back (``SPARE``).
+
 A lower threshold may join two events into one, and thresholds that follow scores are lifted
 earlier, so the number of events is not monotone in the threshold. It is in the budget: a larger
 budget searches a longer list from the same beginning, so it never gives fewer events on the
@@ -34,6 +38,7 @@ from axonad.config import check_float
 from axonad.errors import InputError
 
 HYSTERESIS = 0.1  # how far below the start threshold an event ends, of the way to the usual score
+SPARE = 0.5  # events of the budget that calibration data must leave, see above
 MARGIN = 0.01  # how far above the highest peak a threshold without events is, in the same unit
 
 Scores = NDArray[np.float64]
@@ -141,6 +146,7 @@ def calibrate(
     shape: AlarmPolicy | None = None,
     seconds_per_step: float | None = None,
     hysteresis: float = HYSTERESIS,
+    spare: float = SPARE,
 ) -> Calibration:
     """Return the policy with the lowest start threshold that stays within a budget.
 
@@ -156,6 +162,8 @@ def calibrate(
         Time between two rows; needed for budgets per hour or day.
     hysteresis
         How far below the start threshold an event ends: 0 at it, 1 at the usual score, the median.
+    spare
+        Events of the budget that the calibration data must leave.
     """
     known, budget = list(recordings), Budget.parse(budget)
     if seconds_per_step is not None:
@@ -167,7 +175,8 @@ def calibrate(
         raise InputError(
             "the calibration data has no row with a score; give recordings longer than a window"
         )
-    family = _Family(known, shape or AlarmPolicy(start=0.0), hysteresis)
+    check_float("spare", spare, low=0)
+    family = _Family(known, shape or AlarmPolicy(start=0.0), hysteresis, spare)
     policy, events = family.choose(steps / period * budget.events)
     checked = None
     if sum(recording.steps > 0 for recording in known) > 1:
@@ -188,9 +197,10 @@ class _Family:
     """Policies of one shape that differ in their start threshold, on some recordings."""
 
     def __init__(
-        self, recordings: Sequence[Recording], shape: AlarmPolicy, hysteresis: float
+        self, recordings: Sequence[Recording], shape: AlarmPolicy, hysteresis: float, spare: float
     ) -> None:
-        self.recordings, self.shape, self.hysteresis = recordings, shape, hysteresis
+        self.recordings, self.shape = recordings, shape
+        self.hysteresis, self.spare = hysteresis, spare
         scores = np.concatenate([recording.scores for recording in recordings])
         self.level = float(np.nanmedian(scores))
 
@@ -206,11 +216,12 @@ class _Family:
 
     def choose(self, most: float) -> tuple[AlarmPolicy, int]:
         """Return the policy to use if at most so many events are allowed, and its events."""
+        most = (most - self.spare) * (1 + 1e-12)
         best: tuple[AlarmPolicy, int] | None = None
         for start in self.candidates():
             policy = self.policy(start)
             events = self.count(policy)
-            if events > most * (1 + 1e-12):
+            if events > max(most, 0.0):
                 break
             if best is None or events >= best[1]:
                 best = policy, events
@@ -264,7 +275,7 @@ def _cross_check(
         steps = sum(other.steps for other in others)
         if steps == 0:
             continue
-        rest = _Family(others, family.shape, family.hysteresis)
+        rest = _Family(others, family.shape, family.hysteresis, family.spare)
         policy, _ = rest.choose(steps / period * budget.events)
         events += count_events(recording.scores, policy, cuts=recording.cuts)
     return events

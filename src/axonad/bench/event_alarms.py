@@ -34,6 +34,7 @@ def training_policy(detector: Detector) -> dict[str, Any]:
         [Recording(np.asarray(detector.decision_scores_, dtype=np.float64))],
         budget=BUDGET,
         shape=default_shape(detector.history),
+        spare=0.0,  # as in all rows so far
     )
     return found.policy.to_json()
 
