@@ -66,7 +66,7 @@ def test_kinds_are_told_apart_and_single_ones_fitted_plainly(small, monkeypatch)
     original = fleet.train_stack
 
     def spy(members, config, progress):
-        sizes.append(sorted(len(m.series) for m in members))
+        sizes.append(sorted(len(m.series.rows) for m in members))
         return original(members, config, progress)
 
     monkeypatch.setattr(fleet, "train_stack", spy)
@@ -93,7 +93,7 @@ def test_large_networks_on_a_cpu_are_fitted_one_by_one(small, monkeypatch):
 def test_stacks_are_even(small, monkeypatch):
     monkeypatch.setattr(fleet, "models_at_once", lambda net, batch_size, device: 4)
     jobs = [
-        fleet._Job(i, d, None, waves(100), None, torch.device("cpu"))
+        fleet._Job(i, d, None, d.training_data(waves(100)), torch.device("cpu"))
         for i, d in enumerate(make(small, 9))
     ]
     assert [len(stack) for stack in fleet._stacks(jobs)] == [3, 3, 3]
@@ -218,9 +218,9 @@ def test_who_would_learn_the_same_is_trained_once(small, monkeypatch):
     trained = []
     original = AxonAD.train
 
-    def spy(self, X, names, **options):
+    def spy(self, *data, **options):
         trained.append(self.tail)
-        return original(self, X, names, **options)
+        return original(self, *data, **options)
 
     monkeypatch.setattr(AxonAD, "train", spy)
     X, few = waves(300), {**small, "epochs": 2}
