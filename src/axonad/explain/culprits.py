@@ -5,7 +5,8 @@ channel with the largest residual is often a healthy one. Therefore channels are
 faulty ones gone, each of the others is predicted as well as in training. A set of channels is
 judged by what remains: the sum over the other channels of the logarithm of their squared residual
 in units of what is usual. The search enlarges the most promising sets first. Channels that are
-closely tied hide each other's faults, so they are also tried together.
+closely tied hide each other's faults, so they are also tried together. What a channel deviates by
+already before the event, such as a temperature in another season, is not held against it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.explain.relations import WIDTHS, Relations
+from axonad.explain.relations import WIDTHS, Relations, power_before
 
 Array = NDArray[np.float64]
 Set = tuple[int, ...]
@@ -25,6 +27,7 @@ Set = tuple[int, ...]
 LARGEST = 4  # channels of a set
 EXPANDED = 12  # sets that are enlarged
 FIRST, LATER = 24, 8  # channels tried alone, and beside others
+PAIRED = 6  # channels of which all pairs are tried
 COST = 2.0  # what a set must gain by one more channel
 MOST_ROWS = 400  # rows looked at, about
 CAP = 10.0  # the deviation of one row counts no more than this
@@ -78,9 +81,17 @@ def _follow(strength: Array) -> int:
 class Search:
     """The search for the channels to blame in some rows of an event."""
 
-    def __init__(self, relations: Relations, features: Array, *, never: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        relations: Relations,
+        features: Array,
+        *,
+        before: Array | None = None,
+        never: Sequence[int] = (),
+    ) -> None:
         step = max(1, len(features) // MOST_ROWS)
         self._relations, self._features = relations, features[::step]
+        self._before = before
         widths = np.abs(np.log(np.array(WIDTHS) / max(len(features), 1)))
         self._width = int(np.argmin(widths))
         self._never = list(never)
@@ -91,7 +102,8 @@ class Search:
         key = tuple(sorted(left_out))
         if key not in self._known:
             found = self._relations.residuals(key)
-            power = np.square(self._features @ found.map).mean(axis=0) / found.usual[self._width]
+            usual = np.maximum(found.usual[self._width], power_before(found.map, self._before))
+            power = np.square(self._features @ found.map).mean(axis=0) / usual
             excess = np.maximum(np.log(np.maximum(power, 1e-9)), 0.0) * self._relations.weights
             excess[[*key, *self._never]] = 0.0
             self._known[key] = excess
@@ -127,11 +139,10 @@ class Search:
         made = []
         for j in wanted:
             tied = [k for k in self._relations.tied_to(j) if k not in self._never]
-            for size in range(3):
-                larger = tuple(sorted({*known, j, *tied[:size]}))
-                if len(known) < len(larger) <= LARGEST:
-                    made.append(larger)
-        return list(dict.fromkeys(made))
+            groups = [(), *((k,) for k in tied), tuple(tied[:2])]
+            made += [tuple(sorted({*known, j, *group})) for group in groups]
+        made += [] if known else list(combinations(sorted(wanted[:PAIRED]), 2))
+        return [larger for larger in dict.fromkeys(made) if len(known) < len(larger) <= LARGEST]
 
     def _ordered(self, chosen: Set) -> tuple[Set, Set]:
         """Return the chosen channels, worst first, and the others by suspicion."""

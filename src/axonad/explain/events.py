@@ -83,7 +83,8 @@ class _Case:
 
     def _first_rows(self) -> tuple[int, int]:
         """Return the rows around the event in which channels contradict each other."""
-        rows = find_rows(self.relations.contradictions(self.features), self._near())
+        found = self.relations.contradictions(self.features, self._before())
+        rows = find_rows(found, self._near())
         if rows is None:
             return self._fallback()
         return self.reach + rows[0], self.reach + rows[1]
@@ -100,7 +101,13 @@ class _Case:
     def _blame(self) -> Blamed:
         first, stop = self.fault
         rows = self.features[first - self.reach : stop - self.reach]
-        return Search(self.relations, rows, never=self.scene.reference.context).run(self.hints)
+        never = self.scene.reference.context
+        search = Search(self.relations, rows, before=self._before(), never=never)
+        return search.run(self.hints)
+
+    def _before(self) -> Array:
+        """Return rows before those that concern the event, one in four."""
+        return self.features[: self._near().start : 4]
 
     def _refine(self, ranked: tuple[int, ...]) -> tuple[int, int]:
         """Return the rows in which the blamed channels are not as expected."""

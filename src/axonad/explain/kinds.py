@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 FAR = 0.5  # of the width of the training range
-SAME = 0.9  # share of steps without a change in a frozen channel
+SAME = 0.9  # share of the rows in which a frozen channel has the same value
 SHORT = 10  # rows; a fault that is over sooner is a spike
 FEW, MOST = 0.15, 0.8  # share of the rows of a spiking channel that hold this share of deviation
 ROUGH = 0.45  # half the mean squared step of white noise is 1 variance, of a smooth course near 0
@@ -91,7 +91,7 @@ def _is_beyond(trace: Trace) -> bool:
 
 
 def _is_frozen(trace: Trace) -> bool:
-    if (np.diff(trace.actual) == 0).mean() < SAME:
+    if np.unique(trace.actual, return_counts=True)[1].max() < SAME * len(trace.actual):
         return False
     follows = float(np.abs(trace.deviation).max()) <= STUCK * float(np.ptp(trace.expected))
     return bool(follows or trace.longest < len(trace.actual) // 2)

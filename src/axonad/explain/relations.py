@@ -32,6 +32,7 @@ FLOOR = 0.003  # smallest error of a channel, in scaled values: finer difference
 STILL = 0.1  # the same for a channel that did not move in training
 WIDTHS = (8, 32, 128)  # rows over which usual errors are averaged
 USUAL = 0.95  # share of such averages that count as usual
+LEAST_BEFORE = 40  # rows before an event that tell how far channels deviated already
 LEAST = 0.25  # smallest weight of a channel that the others do not explain
 CACHED = 2**25  # values of regressions kept
 
@@ -95,20 +96,22 @@ class Relations:
         """Return the centred features of rows in units of the input, ``reach`` rows fewer."""
         return self.features.of(self.reference.scale(X)) - self.mean
 
-    def contradictions(self, features: Array) -> Array:
+    def contradictions(self, features: Array, before: Array | None = None) -> Array:
         """Return how much the channels of each row contradict each other.
 
         It is the largest squared residual of a channel given all others, in its usual size, and in
-        units that one held-out row in fifty exceeds.
+        units that one held-out row in fifty exceeds. ``before`` are rows before the event.
         """
         found = self.residuals(())
         judged = [j for j in range(self.features.channels) if j not in self.reference.context]
 
-        def largest(part: Array) -> Array:
-            return np.asarray((np.square(part @ found.map) / found.usual[0])[:, judged].max(axis=1))
+        def largest(part: Array, usual: Array) -> Array:
+            return np.asarray((np.square(part @ found.map) / usual)[:, judged].max(axis=1))
 
-        usual = np.quantile(np.concatenate([largest(part) for part in self._held]), 0.98)
-        return largest(features) / max(float(usual), 1.0)
+        held = [largest(part, found.usual[0]) for part in self._held]
+        level = max(float(np.quantile(np.concatenate(held), 0.98)), 1.0)
+        usual = np.maximum(found.usual[0], power_before(found.map, before))
+        return largest(features, usual) / level
 
     @cached_property
     def weights(self) -> Array:
@@ -208,6 +211,18 @@ class Relations:
         cross = self.moments[used, target]
         system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
         return float(self.moments[target, target] - cross @ np.linalg.solve(system, cross))
+
+
+def power_before(weights: Array, before: Array | None) -> Array:
+    """Return the mean squared residuals of the channels in rows before an event.
+
+    Of the means of four quarters the second smallest counts: another fault shortly before does not
+    excuse this one.
+    """
+    if before is None or len(before) < LEAST_BEFORE:
+        return np.zeros(weights.shape[1])
+    quarters = np.array_split(np.square(before @ weights), 4)
+    return np.asarray(np.sort([part.mean(axis=0) for part in quarters], axis=0)[1])
 
 
 def find_predictors(
