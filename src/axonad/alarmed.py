@@ -43,21 +43,31 @@ class Alarmed(Saving):
     """Whether ``decision_scores_`` are scores of rows that the detector had not learned from."""
 
     def events(
-        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None
+        self,
+        X: Any,
+        *,
+        gap: int = 0,
+        top: int = 4,
+        policy: AlarmPolicy | None = None,
+        why: bool = False,
     ) -> list[Event]:
         """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels.
 
         They are those of ``policy``, by default that of ``alarm_setup_``: each an
         :class:`~axonad.alarms.event.AlarmEvent`, by scores at the end of windows, whatever
         ``align`` is; ``gap`` is not used. Without any policy they are the runs of scores above
-        ``threshold_``, joined if at most ``gap`` steps apart.
+        ``threshold_``, joined if at most ``gap`` steps apart. ``why`` explains each.
         """
         if policy is None and self.alarm_setup_ is not None:
             policy = self.alarm_setup_.policy
-        if policy is not None:
+        if policy is None:
+            found = self.explain(X)
+            events, start = found.events(gap=gap, top=top), self.threshold_
+        else:
             found = placed_at_end(self).explain(X)
-            return list(marked_events(self, X, found, found.alarm_events(policy, top=top)))
-        return self.explain(X).events(gap=gap, top=top)
+            alarms = found.alarm_events(policy, top=top)
+            events, start = [*marked_events(self, X, found, alarms)], policy.start
+        return found.explained(events, threshold=start) if why else events
 
     @abstractmethod
     def fit(self, X: Any, y: object = None) -> Self:

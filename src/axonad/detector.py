@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -25,11 +26,12 @@ from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
 from axonad.data.recordings import Recordings
-from axonad.errors import ConfigError, DivergedError
-from axonad.explanation import Explanation
+from axonad.errors import ConfigError
+from axonad.explain import Reference
+from axonad.explanation import Explanation, scene_of
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
-from axonad.stretches import Parts, cuts_of, score_stretches, stretches_of
+from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
 from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
 
@@ -88,11 +90,13 @@ class Detector(Alarmed):
         interval: float | None = None,
         recordings: Recordings | None = None,
         source: Sequence[Any] | None = None,
+        explained: bool = True,
     ) -> Self:
         """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_data`.
 
         ``recordings`` says how the rows divide, by default not at all; ``source`` are the
-        recordings as they were given, which alarms are calibrated on. If anything fails, an
+        recordings as they were given, which alarms are calibrated on. ``explained`` keeps a sample
+        of the rows, by which events are explained. If anything fails, an
         interrupt included, the detector stays as it was.
         """
         before, source = dict(vars(self)), [X] if source is None else source
@@ -110,10 +114,15 @@ class Detector(Alarmed):
             self._fitted_with = self.get_params()
             if scores is None:
                 scores = self.recordings_.each(self._score, self.in_context(X))
-            self.decision_scores_ = self._finite(scores)
+            self.decision_scores_ = finite_scores(scores, of=self)
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
+            if explained:
+                self.reference_ = Reference.learn(
+                    X, names, breaks=[part.start for part in self.recordings_.parts[1:]],
+                    context=self.context_columns,
+                )  # fmt: skip
             self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source, X))
         except BaseException:
             vars(self).clear()
@@ -145,9 +154,16 @@ class Detector(Alarmed):
             return scores, components, self._withhold_context(blamed)
 
         found, cuts = self._by_stretch(X, explain)
+        scene = partial(scene_of, self, X, cuts)
         return Explanation(
-            *found, self.threshold_, self.channel_names, cuts, self.lead, self.scores_at_end
+            *found, self.threshold_, self.channel_names, cuts, self.lead, self.scores_at_end, scene
         )
+
+    scene = scene_of
+
+    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
+        """Return one score per row of checked data without gaps."""
+        return finite_scores(self._score(self.in_context(X)), of=self)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
         """Plant faults into held-out normal data, one series or a list; return which are found.
@@ -166,7 +182,7 @@ class Detector(Alarmed):
         Each is the score of the window that ends at the row, as live streams need it.
         """
         scores, components = self._score_ends(self.in_context(X))
-        return self._finite(scores), components
+        return finite_scores(scores, of=self), components
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return an object that scores streams row by row, None if windows must be scored whole.
@@ -249,15 +265,15 @@ class Detector(Alarmed):
 
         def finite(rows: Matrix) -> Parts:
             scores, components, blame = explain(rows)
-            return self._finite(scores), components, blame
+            return finite_scores(scores, of=self), components, blame
 
         return score_stretches(finite, values, parts), cuts_of(parts, len(values))
 
     def new_context(self, X: Any) -> tuple[NewContext, ...]:
         """Return the context channels that leave their training range in ``X``, and how far."""
-        return self._find_new_context(X, self._matched(X), self.channel_names)
+        return self._find_new_context(X, self.matched(X), self.channel_names)
 
-    def _matched(self, X: Any) -> Matrix:
+    def matched(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training, all values finite."""
         self.check_fitted()
         values, names = to_matrix(X)
@@ -268,16 +284,6 @@ class Detector(Alarmed):
 
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix to score, in context; raise InputError if it is invalid."""
-        values = self._matched(X)
+        values = self.matched(X)
         check_length(values, self.history)
         return self._enter_context(X, values, self.channel_names)
-
-    def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Raise DivergedError if a score is NaN or infinite."""
-        scores = np.asarray(scores, dtype=np.float64)
-        if not np.isfinite(scores).all():
-            raise DivergedError(
-                f"{type(self).__name__} gave scores that are not finite; look for extreme values "
-                "in X and in the training data, or fit a network again with a smaller lr"
-            )
-        return scores

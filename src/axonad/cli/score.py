@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -14,15 +14,14 @@ from axonad.alarms.event import AlarmEvent
 from axonad.alarms.scored import placed_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
-from axonad.cli.event_files import EVENT_ENDINGS, drift_sentence, write_events
+from axonad.cli.event_files import drift_sentence, write_events
 from axonad.cli.missing_values import fill_series, make_filler
-from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
+from axonad.cli.output_files import write_table
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
+from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
 from axonad.cli.score_table import score_columns
-from axonad.cli.several_files import SeveralFiles, expand, outputs
+from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_line, print_table
-from axonad.data.frames import Names
-from axonad.data.holding import SeriesFiller
 from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
@@ -30,7 +29,6 @@ from axonad.detector import Detector
 from axonad.errors import ConfigError, DataWarning
 from axonad.explanation import Explanation
 from axonad.registry import load
-from axonad.report.drawing import check_format
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 from axonad.stream.alarm_collector import data_collector
@@ -85,6 +83,10 @@ def score(
             "files in this folder.",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say of each event which channels broke, and how."),
+    ] = False,
     separator: options.Separator = None,
     force: options.Force = False,
     chunk: Annotated[
@@ -103,7 +105,9 @@ def score(
     """
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
-    jobs = _plan(expand(data), target, figure, events_file)
+    if explain and chunk is not None:
+        raise ConfigError("--explain needs the whole series; leave out --explain or --chunk")
+    jobs = plan_jobs(expand(data), target, figure, events_file)
     for job in jobs:
         job.check(force=force)
     make_filler(fill, max_hold)  # fails early on bad options
@@ -113,9 +117,10 @@ def score(
     apply_threshold(detector, threshold, alarm_rate)
     if len(jobs) > 1 and "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar for all files
-    how = _Reading(
+    how = Reading(
         columns={"time": time, "label": label, "ignore": ignore or (), "separator": separator},
         known=detector.channel_names if ignore_extra else None,
+        explain=explain,
         filler=lambda: make_filler(fill, max_hold, interval=detector.interval_),
     )
     by_path = {job.data: job for job in jobs}
@@ -137,54 +142,11 @@ def score(
     files.finish()
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A file to score and the files its results go to."""
-
-    data: Path
-    target: Path
-    figure: Path | None
-    events: Path | None
-
-    @property
-    def outputs(self) -> list[Path]:
-        """The files that are written."""
-        return [path for path in (self.target, self.figure, self.events) if path is not None]
-
-    def check(self, *, force: bool) -> None:
-        """Raise if a result cannot be written."""
-        check_output(self.target, force=force, inputs=[self.data], endings=TABLE_ENDINGS)
-        if self.events is not None:
-            inputs = [self.data, self.target]
-            check_output(self.events, force=force, inputs=inputs, endings=EVENT_ENDINGS)
-        if self.figure is not None:
-            check_format(self.figure)
-            check_output(self.figure, force=force, inputs=[self.data])
-
-
-class _Reading(NamedTuple):
-    """How files are read."""
-
-    columns: dict[str, Any]
-    known: Names  # channels to keep, None for all
-    filler: Callable[[], SeriesFiller | None]
-
-
-def _plan(paths: list[Path], target: Path, figure: Path | None, events: Path | None) -> list[_Job]:
-    """Return what to score and where to write it; the results of several files go to folders."""
-    if len(paths) == 1:
-        return [_Job(paths[0], target, figure, events)]
-    none = [None] * len(paths)
-    figures = none if figure is None else outputs(figure, paths, ending=".png")
-    listed = none if events is None else outputs(events, paths, ending=".json")
-    tables = outputs(target, paths)
-    return [_Job(*job) for job in zip(paths, tables, figures, listed, strict=True)]
-
-
-def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None) -> EventList:
+def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | None) -> EventList:
     """Write the results of one file; return its events."""
     is_large = job.data.is_file() and job.data.stat().st_size > LARGE
-    if chunk is None and job.figure is None and detector.is_causal and is_large:
+    needs_all = job.figure is not None or how.explain
+    if chunk is None and not needs_all and detector.is_causal and is_large:
         chunk = CHUNK
     if chunk is not None:
         file = FileChunks(job.data, size=chunk, **how.columns)
@@ -197,7 +159,7 @@ def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None)
         series = read(job.data, **how.columns)
         raw = series if how.known is None else series.keep(how.known)
         filled = fill_series(raw, how.filler())
-        found, explained = _score_whole(detector, filled, job.target, job.figure)
+        found, explained = _score_whole(detector, filled, job, explain=how.explain)
         if (watch := data_collector(detector)) is not None:
             watch.add(raw)
             found = replace(found, data=watch.finish())
@@ -209,12 +171,12 @@ def _score_file(detector: Detector, job: _Job, how: _Reading, chunk: int | None)
         has_policy = detector.alarm_setup_ is not None
         every = [*found.events, *found.data, *found.drift]
         listed = sorted(every, key=lambda timed: timed.event.start)
-        write_events(job.events, listed, alarms=has_policy)
+        write_events(job.events, listed, alarms=has_policy, explained=how.explain)
     return found
 
 
 def _score_whole(
-    detector: Detector, series: Series, target: Path, figure: Path | None
+    detector: Detector, series: Series, job: ScoreJob, *, explain: bool
 ) -> tuple[EventList, Explanation]:
     """Write table and figure of a series; return its events and the scores alarms are judged by."""
     found = judged = detector.explain(series)
@@ -224,10 +186,13 @@ def _score_whole(
         events += judged.alarm_events(setup.policy)
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
-    if figure is not None:
+    if explain:
+        start = None if setup is None else setup.policy.start
+        events = judged.explained(events, threshold=start)
+    if job.figure is not None:
         strongest = max(events, key=lambda event: event.score, default=None)
         draw_scores(
-            figure,
+            job.figure,
             series=series,
             scores=found.scores,
             threshold=found.threshold,
@@ -236,7 +201,7 @@ def _score_whole(
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
-    write_table(target, score_columns(series, found))
+    write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed), judged
 
@@ -256,6 +221,9 @@ def _print_events(found: EventList) -> None:
     if found.count:
         strongest = strongest_of(found.events)
         _print_table(strongest, "score")
+        for timed in strongest:
+            if timed.event.why is not None:
+                print_line(f"{format_time(timed.begins)}: {timed.event.why.sentence}")
         if found.count > len(strongest):
             print_line(f"(the {len(strongest)} strongest of {found.count})")
     if found.data:

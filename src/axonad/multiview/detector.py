@@ -106,7 +106,7 @@ class MultiView(Detector):
 
     def _fit(self, X: Matrix, names: Names) -> Values:
         self.views_ = {
-            name: view.fit_by(view._fit, X, names, recordings=self.recordings_)
+            name: view.fit_by(view._fit, X, names, recordings=self.recordings_, explained=False)
             for name, view in self._make_views().items()
         }
         self._levels = {
@@ -136,8 +136,9 @@ class MultiView(Detector):
                     lengths = vars(self.views_[name])["lengths_"][:TESTED]
                     view.set_params(max_train=REMEMBERED, lengths=lengths)
                 if name != "network":
-                    rows = X[: learned.rows]
-                    tested[name] = view.fit_by(view._fit, rows, names, recordings=learned)
+                    tested[name] = view.fit_by(
+                        view._fit, X[: learned.rows], names, recordings=learned, explained=False
+                    )
             scorers = {name: _scorer(view) for name, view in tested.items()}
             found = rank_faults(
                 scorers, X[cut : cut + rest.rows], sizes=SIZES, channels=CHANNELS, repeats=REPEATS,
