@@ -1,0 +1,80 @@
+"""The files of ``axonad report``: recordings by name or pattern, a self-test, the command."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from axonad.errors import FileError
+from axonad.report.page.content import Source
+from axonad.selftest.result import SelfTest
+
+PATTERN = frozenset("*?[")
+BLOCK = 2**20  # bytes
+
+
+def find_files(words: Sequence[str]) -> list[Path]:
+    """Return the files that names and patterns stand for, each once, in the order given.
+
+    A name that does not exist is returned as it is, so that its reading says so; a pattern that
+    nothing matches is an error.
+    """
+    found: dict[Path, Path] = {}
+    for word in words:
+        path = Path(word)
+        if PATTERN & set(word) and not path.exists():
+            matches = [Path(name) for name in sorted(glob.glob(word, recursive=True))]  # noqa: PTH207 - patterns from /
+            matches = [match for match in matches if not match.is_dir()]
+            if not matches:
+                raise FileError(f"no file matches {word!r}; give files or another pattern")
+        else:
+            matches = [path]
+        for match in matches:
+            found.setdefault(match.absolute(), match)
+    return list(found.values())
+
+
+def source_of(path: Path) -> Source:
+    """Return name, size and checksum of a file."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+    return Source(path.name, size, digest.hexdigest())
+
+
+def read_self_test(path: Path) -> SelfTest:
+    """Return the self-test in a file, or in the ``selftest.json`` of a folder."""
+    file = path / "selftest.json" if path.is_dir() else path
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(
+            f"{file} does not exist; expected the selftest.json of axonad selftest --out"
+        ) from None
+    except UnicodeDecodeError:
+        raise FileError(f"{file} is not text; expected the selftest.json of a self-test") from None
+    return SelfTest.from_json(text)
+
+
+def command_line(words: Sequence[str], given: Mapping[str, Any]) -> str:
+    """Return a command that a shell understands, with the options that were given.
+
+    >>> command_line(["report", "m", "a b.csv"], {"--fill": None, "--ignore": ["x"]})
+    "axonad report m 'a b.csv' --ignore x --out report.html"
+    """
+    parts = ["axonad", *words]
+    for option, value in given.items():
+        if value is None or value is False:
+            continue
+        if value is True:
+            parts.append(option)
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            parts += [option, str(one)]
+    return shlex.join([*parts, "--out", "report.html"])
