@@ -25,10 +25,9 @@ from axonad.report.page.card import describe_model
 from axonad.report.page.content import Failure, Page, RecordingView
 from axonad.report.page.document import render
 from axonad.report.page.gather import keep_strongest, overview_points, view_recording
-from axonad.report.page.scoring import Scored, score_series
+from axonad.report.page.scoring import EXPLAINED, Scored, score_series
 from axonad.report.page.words import verdict
 
-PLOTTED = 30  # events
 SOME_FAILED = 1  # exit code
 
 
@@ -56,7 +55,7 @@ def report(
     ] = None,
     plots: Annotated[
         int, typer.Option(min=0, help="How many events have plots: the strongest.")
-    ] = PLOTTED,
+    ] = EXPLAINED,
     device: options.Device = None,
     time: options.TimeColumn = None,
     label: options.LabelColumn = None,
@@ -89,7 +88,7 @@ def report(
         raise InputError(_all_failed(failures))
     kept, listed_only = keep_strongest(views, plots)
     given = {
-        "--title": title, "--selftest": selftest, "--plots": plots if plots != PLOTTED else None,
+        "--title": title, "--selftest": selftest, "--plots": plots if plots != EXPLAINED else None,
         "--device": device, "--time": time, "--label": label, "--ignore": ignore,
         "--ignore-extra": ignore_extra, "--fill": fill, "--max-hold": max_hold,
         "--threshold": threshold, "--alarm-rate": alarm_rate, "--separator": separator,

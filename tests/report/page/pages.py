@@ -213,5 +213,5 @@ def hostile() -> Page:
         title=HOSTILE[0],
         card=Card(HOSTILE[2], facts, HOSTILE[1], HOSTILE),
         failures=(Failure(HOSTILE[1], HOSTILE[2]),),
-        commands=HOSTILE,
+        commands=HOSTILE[:-1],
     )

@@ -90,7 +90,11 @@ def render_data(page: Page) -> Markup:
 def render_card(page: Page) -> Markup:
     """Return what the model rests on."""
     rows = [
-        element("tr", element("th", what, scope="row"), element("td", shorten(value, 4000)))
+        element(
+            "tr",
+            element("th", shorten(what), scope="row"),
+            element("td", shorten(value, 4000)),
+        )
         for what, value in page.card.rows
     ]
     return element(

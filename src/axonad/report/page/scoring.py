@@ -14,6 +14,9 @@ from axonad.stream.chunks import TimedEvent
 from axonad.threshold import Event
 
 
+EXPLAINED = 30  # events of a recording
+
+
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A recording and everything that was found in it.
@@ -33,14 +36,19 @@ class Scored:
 
 
 def score_series(
-    detector: Detector, series: Series, *, raw: Series | None = None, explained: int
+    detector: Detector,
+    series: Series,
+    *,
+    raw: Series | None = None,
+    found: Explanation | None = None,
+    explained: int = EXPLAINED,
 ) -> Scored:
     """Return everything the page needs about a recording.
 
     The ``explained`` strongest events are explained. ``raw`` is the series before missing values
-    were filled; default: none were.
+    were filled; default: none were. ``found`` are its scores, if they are known already.
     """
-    found = detector.explain(series)
+    found = detector.explain(series) if found is None else found
     setup, events = detector.alarm_setup_, list[Event]()
     if setup is not None:
         events += found.alarm_events(setup.policy)

@@ -64,16 +64,26 @@ function axes(kind) {
   return [across, { ...common, size: 58, values: (plot, splits) => splits.map(valueText) }];
 }
 
+// Write the stretch of time that a plot shows into its figure, for tools that read the page.
+function publish(plot) {
+  const figure = plot.root.closest("figure");
+  if (!figure) return;
+  figure.dataset.from = plot.scales.x.min;
+  figure.dataset.to = plot.scales.x.max;
+}
+
 // All plots of a group show the same stretch of time.
 function follow(group) {
   return (plot, scale) => {
     const plots = groups.get(group);
     if (scale !== "x" || !plots || plots.isMoving) return;
     const { min, max } = plot.scales.x;
+    publish(plot);
     plots.isMoving = true;
     for (const other of plots) {
       const own = other.scales.x;
       if (other !== plot && (own.min !== min || own.max !== max)) other.setScale("x", { min, max });
+      publish(other);
     }
     plots.isMoving = false;
   };

@@ -1,0 +1,209 @@
+"""From a fitted detector and a recording to what the page tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from axonad.alarms.recalibrate import recalibrate
+from axonad.data.series import Series
+from axonad.errors import DataWarning
+from axonad.registry import make_detector
+from axonad.report.page.card import describe_model
+from axonad.report.page.content import DATE, SECONDS, STEP, Page, Source
+from axonad.report.page.document import render
+from axonad.report.page.gather import keep_strongest, overview_points, view_recording
+from axonad.report.page.scoring import score_series
+from axonad.report.page.words import verdict
+from tests.conftest import waves
+from tests.report.page.pages import recording
+
+NAMES = ("speed", "yaw_rate", "torque")
+
+
+def made_series(rows, *, seed, times=True, fault=False):
+    X = waves(rows, seed=seed)
+    if fault:
+        X[100:130, 1] += 2
+        X[200:260, 2] = X[200, 2]
+    return Series(values=X, channels=NAMES, times=np.arange(rows) / 10 if times else None)
+
+
+@pytest.fixture(scope="module")
+def detector():
+    made = make_detector("CrossChannelRidge")
+    made.fit(made_series(400, seed=0))
+    normal = [made_series(300, seed=seed) for seed in (1, 2)]
+    made.set_alarms(recalibrate(made, normal, budget="400 per hour")[0])
+    return made
+
+
+def viewed(detector, series, **changes):
+    scored = replace(score_series(detector, series, explained=30), **changes)
+    return view_recording(
+        detector, scored, source=Source("a.csv"), place=1, first_number=1, points=100
+    )
+
+
+def test_events_data_problems_and_hours(detector):
+    series = made_series(400, seed=5, fault=True)
+    view = viewed(detector, series)
+    found = detector.explain(series).alarm_events(detector.alarm_setup_.policy)
+    assert [event.score for event in view.events] == [event.score for event in found]
+    assert view.events[0].begins == f"{found[0].start / 10:g} s"
+    assert view.events[0].severity == found[0].severity
+    assert [(p.reason, p.channels) for p in view.problems] == [("frozen", ("torque",))]
+    assert view.hours == pytest.approx(40 / 3600)
+    assert view.expected_events == pytest.approx(400 * 40 / 3600)
+    card = describe_model(detector, "model")
+    assert "The budget of 400 per hour accepts 4.4 false events" in verdict(view, card)
+    assert "Drift was not judged. 1 data problem." in verdict(view, card)
+    assert dict(card.rows)["fingerprint"] == detector.fingerprint
+    assert dict(card.rows)["trained on"] == "400 rows, 0.0111 h at 0.1 s per row"
+    page = Page("t", card, (view,))
+    assert b"400 per hour" in render(page)
+
+
+@pytest.mark.parametrize(
+    ("times", "axis"),
+    [
+        (np.arange(400) / 10, SECONDS),
+        (np.datetime64("2026-01-01", "ms") + 100 * np.arange(400), DATE),
+        (None, STEP),
+    ],
+)
+def test_recordings_with_any_kind_of_times(detector, times, axis):
+    series = replace(made_series(400, seed=5, fault=True), times=times)
+    view = viewed(detector, series)
+    assert view.axis == axis
+    assert view.events
+    assert render(Page("t", describe_model(detector, "m"), (view,)))
+
+
+def test_the_overview_keeps_peaks_and_breaks_at_gaps(detector):
+    series = made_series(400, seed=5, fault=True)
+    times = np.arange(400) / 10
+    times[250:] += 100
+    with pytest.warns(DataWarning, match="1 gap in time"):
+        view = viewed(detector, replace(series, times=times))
+    assert view.breaks == 1
+    assert len(view.overview.x) <= 104
+    torque = dict(view.overview.channels)["torque"]
+    assert np.nanmax(torque) == series.values[:, 2].max()
+    gap = np.flatnonzero(np.isnan(torque))
+    assert len(gap) == 1
+    assert 24.9 < view.overview.x[gap[0]] < 125
+
+
+def test_missing_values_are_counted_before_they_are_filled(detector):
+    series = made_series(400, seed=5)
+    holes = series.values.copy()
+    holes[5:8, 0] = np.nan
+    assert viewed(detector, series, raw=replace(series, values=holes)).missing == 3
+
+
+def test_only_the_strongest_events_have_plots():
+    views = [recording("a"), recording("b", events=2, first_number=4)]
+    kept, listed = keep_strongest(views, 2)
+    assert listed == 3
+    events = [event for view in kept for event in view.events]
+    shown = {event.number for event in events if event.curves}
+    assert len(events) == 5
+    assert shown == {e.number for e in sorted(events, key=lambda e: -e.score)[:2]}
+
+
+def test_many_recordings_share_the_points():
+    assert overview_points(recordings=1, channels=50) == 1000
+    assert overview_points(recordings=100, channels=50) == 60
+
+
+def test_a_model_without_a_budget_says_so():
+    made = make_detector("CrossChannelRidge").fit(made_series(400, seed=0, times=False))
+    card = describe_model(made, "m")
+    assert card.budget is None
+    assert "axonad recalibrate" in card.cautions[0]
+    view = viewed(made, made_series(400, seed=5, times=False, fault=True))
+    assert view.hours is None
+    assert {event.severity for event in view.events} == {""}
+    assert "in 400 rows." in verdict(view, card)
+
+
+def test_unreadable_numbers_of_a_calibration_are_no_crash(detector):
+    from copy import copy
+
+    broken = copy(detector)
+    broken.alarm_setup_ = replace(detector.alarm_setup_, calibration={"budget": 3})
+    assert "cannot be read" in describe_model(broken, "m").cautions[0]
+
+
+# -- explanations ---------------------------------------------------------------------------------
+
+
+@dataclass
+class FakeCourse:
+    channel: str
+    start: int
+    actual: np.ndarray
+    expected: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass
+class FakeRelation:
+    words: str = "yaw_rate given speed"
+    ratio: float = 12.0
+    then_predicted: np.ndarray = None
+    then_actual: np.ndarray = None
+    now_predicted: np.ndarray = None
+    now_actual: np.ndarray = None
+
+
+@dataclass
+class FakeCounterfactual:
+    channels: tuple = ("yaw_rate",)
+    vanishes: bool = True
+    score_before: float = 9.0
+    score_after: float = 1.0
+    tried: int = 3
+
+
+@dataclass
+class FakeWhy:
+    channels: tuple
+    kind: str
+    sentence: str
+    courses: tuple
+    relations: tuple
+    counterfactual: FakeCounterfactual
+
+
+def fake_why(series, event):
+    rows = slice(max(0, event.start - 30), min(len(series), event.end + 30))
+    actual = series.values[rows, 1]
+    course = FakeCourse("yaw_rate", rows.start, actual, actual + 1, actual + 0.5, actual + 1.5)
+    dots = np.linspace(-1, 1, 400)
+    relation = FakeRelation(
+        then_predicted=dots, then_actual=dots, now_predicted=dots, now_actual=-dots
+    )
+    return FakeWhy(("yaw_rate",), "shifted", "yaw_rate is shifted.", (course,), (relation,),
+                   FakeCounterfactual())  # fmt: skip
+
+
+def test_an_explanation_is_told(detector):
+    series = made_series(400, seed=5, fault=True)
+    scored = score_series(detector, series, explained=30)
+    whys = [fake_why(series, timed.event) for timed in scored.events]
+    event = viewed(detector, series, whys=whys).events[0]
+    assert (event.kind, event.sentence) == ("shifted", "yaw_rate is shifted.")
+    assert event.counterfactual == (
+        "If yaw_rate had been as expected, there would be no event: the score would peak at 1 "
+        "instead of 9."
+    )
+    (curve,) = event.curves
+    assert curve.has_expectation
+    first = max(0, scored.events[0].event.start - 30)
+    assert curve.x[0] == first / 10
+    assert len(event.relations[0].then_actual) == 150
