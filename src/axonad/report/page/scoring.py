@@ -13,7 +13,6 @@ from axonad.stream.alarm_collector import data_collector
 from axonad.stream.chunks import TimedEvent
 from axonad.threshold import Event
 
-
 EXPLAINED = 30  # events of a recording
 
 
