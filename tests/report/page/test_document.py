@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from axonad.report.page import assets
+from axonad.report.page import resources
 from axonad.report.page.document import render
 from tests.report.page import pages
 from tests.report.page.pages import HOSTILE, largest, page, recording, usual
@@ -138,10 +138,10 @@ def test_drift_is_told_where_it_was_judged():
 
 
 def test_scripts_and_styles_are_short_files():
-    folder = assets.files("axonad.report.page").joinpath("assets")
-    for name in (*assets.SCRIPTS, *assets.STYLES):
+    folder = resources.files("axonad.report.page").joinpath("assets")
+    for name in (*resources.SCRIPTS, *resources.STYLES):
         lines = folder.joinpath(name).read_text(encoding="utf-8").splitlines()
         assert len(lines) < 300
         assert max(map(len, lines)) <= 120
     with pytest.raises(ValueError, match="end tag"):
-        assets.inlined("script", "x </SCRIPT> y")
+        resources.inlined("script", "x </SCRIPT> y")

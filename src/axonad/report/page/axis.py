@@ -73,6 +73,18 @@ def format_duration(seconds: float) -> str:
     return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 
+def position_text(x: float, kind: str) -> str:
+    """Return a position on an axis in words; that of a date in UTC.
+
+    >>> [position_text(90.5, kind) for kind in (DATE, SECONDS, STEP)]
+    ['1970-01-01 00:01:30.500', '90.5 s', 'row 90']
+    """
+    if kind == DATE:
+        moment = dt.datetime.fromtimestamp(round(x, 3), tz=dt.UTC)
+        return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{moment.microsecond // 1000:03d}"
+    return f"row {x:.0f}" if kind == STEP else f"{format_time(float(x))} s"
+
+
 def _rises(seconds: Array) -> bool:
     return bool(np.isfinite(seconds).all() and (np.diff(seconds) > 0).all())
 

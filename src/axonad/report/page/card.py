@@ -11,7 +11,7 @@ from axonad.report.page.content import Card
 
 
 def describe_model(detector: Detector, name: str) -> Card:
-    """Return the card of a fitted detector that was loaded from the folder ``name``."""
+    """Return the model card of a fitted detector, loaded from the folder ``name``."""
     channels = detector.channel_names
     rows = [
         ("model", name),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from axonad.report.page import assets
+from axonad.report.page import resources
 from axonad.report.page.content import EventView, Page, RecordingView
 from axonad.report.page.curves import points_within, thinned
 from axonad.report.page.event_section import render_event
@@ -42,14 +42,14 @@ def render(page: Page) -> bytes:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        assets.policy(),
+        resources.policy(),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="generator", content=f"axonad {page.version}"),
         element("link", rel="icon", href="data:,"),
         element("title", f"{shorten(page.title)}: {summary(page)}"),
-        assets.inlined("style", assets.style()),
+        resources.inlined("style", resources.style()),
     )
     body = element(
         "body",
@@ -58,7 +58,7 @@ def render(page: Page) -> bytes:
         element("main", _main(page)),
         _footer(page),
         _data_block(page),
-        assets.inlined("script", assets.script()),
+        resources.inlined("script", resources.script()),
     )
     text = f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
     return text.encode("utf-8")

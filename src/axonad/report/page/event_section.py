@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from axonad.report.page.axis import position_text
 from axonad.report.page.content import Curve, EventView, RecordingView, Scatter
 from axonad.report.page.markup import Markup, element, name, names, sentence
 from axonad.report.page.pictures import curve_picture, scatter_picture, share_bar
@@ -26,7 +27,7 @@ def render_event(recording: RecordingView, event: EventView) -> Markup:
         title,
         element("p", sentence(telling(event)), class_="telling"),
         _facts(recording, event),
-        _plots(event) if event.curves else None,
+        _plots(recording, event) if event.curves else None,
         element(
             "div",
             [_relation(scatter) for scatter in event.relations],
@@ -53,10 +54,13 @@ def _facts(recording: RecordingView, event: EventView) -> Markup:
     return element("dl", pairs, class_="facts")
 
 
-def _plots(event: EventView) -> Markup:
+def _plots(recording: RecordingView, event: EventView) -> Markup:
+    first, *_, last = event.curves[0].x
+    ends = [position_text(float(x), recording.axis) for x in (first, last)]
     figures = [_figure(event, curve, place) for place, curve in enumerate(event.curves)]
     return element(
         "div",
+        element("p", f"From {ends[0]} to {ends[1]}; the event is shaded.", class_="still note"),
         figures,
         class_="plots",
         data_group=event.key,
