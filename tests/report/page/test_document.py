@@ -13,6 +13,7 @@ import pytest
 
 from axonad.report.page import resources
 from axonad.report.page.document import render
+from axonad.report.page.gather import keep_strongest
 from tests.report.page import pages
 from tests.report.page.pages import HOSTILE, largest, page, recording, usual
 
@@ -128,6 +129,16 @@ def test_the_largest_page_stays_small():
 @pytest.mark.parametrize("made", [page(), page(recording("quiet.csv", events=0))])
 def test_pages_without_events(made):
     assert "No events." in outline(made).text
+
+
+def test_weak_events_have_a_line_and_links_lead_there():
+    (kept,), listed = keep_strongest([recording("a.csv", events=5)], 2)
+    made = outline(page(kept, listed_only=listed))
+    ids = [value for name, value in made.attributes if name == "id"]
+    assert {"e1", "e2", "e3", "e4", "e5"} <= set(ids)
+    assert len(ids) == len(set(ids))
+    assert made.tags.count("article") == 2 + 1
+    assert "3 others are in the table only." in " ".join(made.text)
 
 
 def test_drift_is_told_where_it_was_judged():

@@ -71,6 +71,8 @@ class EventView:
     parts: tuple[tuple[str, float], ...] = ()
     curves: tuple[Curve, ...] = ()
     relations: tuple[Scatter, ...] = ()
+    is_listed_only: bool = False
+    """Whether it has a line in the table of events and no section of its own."""
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,11 @@ def _header(page: Page) -> Markup:
 
 def _main(page: Page) -> list[Child]:
     few = (
-        element("p", f"The strongest events have plots; {page.listed_only} others are only "
-                "told in words.", class_="note")
+        element("p", f"The strongest events have a section below; {page.listed_only:,} others are "
+                "in the table only.", class_="note")
         if page.listed_only else None
     )  # fmt: skip
+    details = [render_event(*pair) for pair in page.events if not pair[1].is_listed_only]
     whole = element(
         "section",
         element("h2", "Whole recordings"),
@@ -96,7 +97,7 @@ def _main(page: Page) -> list[Child]:
         render_fleet(page),
         render_event_table(page),
         few,
-        element("section", [render_event(*pair) for pair in page.events], class_="details"),
+        element("section", details, class_="details") if details else None,
         whole if page.recordings else None,
         render_selftest(page),
         render_data(page),

@@ -55,8 +55,8 @@ def _facts(recording: RecordingView, event: EventView) -> Markup:
 
 
 def _plots(recording: RecordingView, event: EventView) -> Markup:
-    first, *_, last = event.curves[0].x
-    ends = [position_text(float(x), recording.axis) for x in (first, last)]
+    x = event.curves[0].x
+    ends = [position_text(float(place), recording.axis) for place in (x[0], x[-1])]
     figures = [_figure(event, curve, place) for place, curve in enumerate(event.curves)]
     return element(
         "div",

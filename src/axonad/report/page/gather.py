@@ -86,7 +86,7 @@ def keep_strongest(
 ) -> tuple[tuple[RecordingView, ...], int]:
     """Return the recordings with plots for at most so many events, and the number of the others.
 
-    The plots of the weakest events are left out; all events stay.
+    The plots of the weakest events are left out; all events stay in the table.
     """
     ranked = sorted(
         (event for one in recordings for event in one.events), key=lambda e: (-e.score, e.number)
@@ -94,7 +94,9 @@ def keep_strongest(
     shown = {event.key for event in ranked[:most]}
 
     def kept(event: EventView) -> EventView:
-        return event if event.key in shown else replace(event, curves=(), relations=())
+        if event.key in shown:
+            return event
+        return replace(event, curves=(), relations=(), is_listed_only=True)
 
     views = tuple(
         replace(one, events=tuple(kept(event) for event in one.events)) for one in recordings

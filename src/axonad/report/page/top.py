@@ -100,11 +100,11 @@ def table(head: tuple[str, ...], rows: list[Markup], *, sortable: bool = False) 
                    aria_label="table")  # fmt: skip
 
 
-def cell(*children: Child, value: float | None = None, label: str | None = None) -> Markup:
+def cell(*children: Child, value: float | None = None, id: str | None = None) -> Markup:
     """Return a cell; ``value`` is what it is sorted by, if that is not its text."""
-    by = None if value is None else f"{value:.9g}"
-    return element("td", *children, data_value=by, data_label=label,
-                   class_=None if value is None else "number")  # fmt: skip
+    by = None if value is None else f"{value:.15g}"
+    kind = None if value is None else "number"
+    return element("td", *children, data_value=by, class_=kind, id=id)
 
 
 def badge(severity: str) -> Markup:
@@ -169,7 +169,7 @@ def _event_row(recording: RecordingView, event: EventView, *, several: bool) -> 
     link = element("a", f"#{event.number}", href=f"#{event.key}", title=telling(event)[:300])
     return element(
         "tr",
-        cell(link, value=event.number),
+        cell(link, value=event.number, id=event.key if event.is_listed_only else None),
         where if several else None,
         cell(event.begins, value=event.first),
         cell(event.duration, value=event.length),
