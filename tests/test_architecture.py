@@ -19,7 +19,7 @@ SRC = Path(axonad.__file__).parent
 # Called on the way, without changing a number: named as left out on the page.
 SUPPORT = {
     "atomic.py", "conditioning.py", "config.py", "data/context.py", "data/context_candidates.py",
-    "errors.py", "parameters.py", "progress.py",
+    "errors.py", "explain/reference.py", "parameters.py", "progress.py",
     "modelfile/arrays.py", "modelfile/checks.py", "modelfile/document.py", "modelfile/folder.py",
     "modelfile/fingerprint.py", "modelfile/plain_file.py", "saving.py", "score/restoring.py",
     "registry.py", "explanation.py", "fit_report.py", "live_windows.py", "model/config.py",

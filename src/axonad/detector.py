@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -24,14 +25,16 @@ from axonad.alarms.policy import AlarmPolicy
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext, check_rest
 from axonad.data.frames import Matrix, Names, check_finite, check_sound, match_channels, to_matrix
-from axonad.errors import ConfigError, DivergedError, InputError
-from axonad.explanation import Explanation
+from axonad.errors import ConfigError, InputError
+from axonad.explain import Reference
+from axonad.explanation import Explanation, scene_of
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
 from axonad.saving import Saving
 from axonad.stretches import (
     Parts,
     cuts_of,
+    finite_scores,
     score_stretches,
     stretches_of,
     training_interval,
@@ -79,12 +82,14 @@ class Detector(Saving):
         return self.fit_by(self._fit, *self.training_matrix(X), interval=training_interval(X))
 
     def fit_by(
-        self, learn: Learn, X: Matrix, names: Names, *, interval: float | None = None
-    ) -> Self:
+        self, learn: Learn, X: Matrix, names: Names, *,
+        interval: float | None = None, explained: bool = True,
+    ) -> Self:  # fmt: skip
         """Fit with ``learn`` in place of ``_fit``, on checked data from :meth:`training_matrix`.
 
-        ``interval`` is the sampling interval of the data in seconds, None if it is not known. If
-        anything fails, an interrupt included, the detector stays as it was.
+        ``interval`` is the sampling interval of the data in seconds, None if it is not known.
+        ``explained`` keeps a sample of the rows, which explains events. If anything fails, an
+        interrupt included, the detector stays as it was.
         """
         before = dict(vars(self))
         try:
@@ -98,10 +103,12 @@ class Detector(Saving):
             self.interval_ = interval
             self._fitted_with = self.get_params()
             scores = self._score(self.in_context(X)) if scores is None else scores
-            self.decision_scores_ = self._finite(scores)
+            self.decision_scores_ = finite_scores(scores, of=self)
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
+            if explained:
+                self.reference_ = Reference.learn(X, names, context=self.context_columns)
             self.fit_report_ = report_fit(self, X, names)
         except BaseException:
             vars(self).clear()
@@ -126,17 +133,20 @@ class Detector(Saving):
         return self._by_stretch(X, lambda rows: self._explain(rows, blame=False))[0][1]
 
     def events(
-        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None
-    ) -> list[Event]:
+        self, X: Any, *, gap: int = 0, top: int = 4, policy: AlarmPolicy | None = None,
+        why: bool = False,
+    ) -> list[Event]:  # fmt: skip
         """Return the alarms in ``X`` as events: when, how strong, which ``top`` channels.
 
         With a ``policy``, such as that of ``alarm_setup_``, they are
-        :class:`~axonad.alarms.event.AlarmEvent`, and ``gap`` is not used.
+        :class:`~axonad.alarms.event.AlarmEvent`, and ``gap`` is not used. ``why`` explains each.
         """
         found = self.explain(X)
-        if policy is not None:
-            return list(found.alarm_events(policy, top=top))
-        return found.events(gap=gap, top=top)
+        if policy is None:
+            events, start = found.events(gap=gap, top=top), self.threshold_
+        else:
+            events, start = [*found.alarm_events(policy, top=top)], policy.start
+        return found.explained(events, threshold=start) if why else events
 
     def explain(self, X: Any, *, blame: bool = True) -> Explanation:
         """Return scores, components and, with ``blame``, a value per channel, in one pass."""
@@ -146,7 +156,14 @@ class Detector(Saving):
             return scores, components, self._withhold_context(blamed)
 
         found, cuts = self._by_stretch(X, explain)
-        return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead)
+        scene = partial(scene_of, self, X, cuts)
+        return Explanation(*found, self.threshold_, self.channel_names, cuts, self.lead, scene)
+
+    scene = scene_of
+
+    def score_rows(self, X: Matrix) -> NDArray[np.float64]:
+        """Return one score per row of checked data without gaps."""
+        return finite_scores(self._score(self.in_context(X)), of=self)
 
     def self_test(self, X: Any, **settings: Any) -> SelfTest:
         """Plant faults into the held-out normal data ``X`` and return which are found.
@@ -163,7 +180,7 @@ class Detector(Saving):
         Each is the score of the window that ends at the row, as live streams need it.
         """
         scores, components = self._score_ends(self.in_context(X))
-        return self._finite(scores), components
+        return finite_scores(scores, of=self), components
 
     def live_windows(self, before: LiveWindows | None = None) -> LiveWindows | None:
         """Return an object that scores streams row by row, None if windows must be scored whole.
@@ -252,15 +269,15 @@ class Detector(Saving):
 
         def finite(rows: Matrix) -> Parts:
             scores, components, blame = explain(rows)
-            return self._finite(scores), components, blame
+            return finite_scores(scores, of=self), components, blame
 
         return score_stretches(finite, values, parts), cuts_of(parts, len(values))
 
     def new_context(self, X: Any) -> tuple[NewContext, ...]:
         """Return the context channels that leave their training range in ``X``, and how far."""
-        return self._find_new_context(X, self._matched(X), self.channel_names)
+        return self._find_new_context(X, self.matched(X), self.channel_names)
 
-    def _matched(self, X: Any) -> Matrix:
+    def matched(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training, all values finite."""
         self.check_fitted()
         values, names = to_matrix(X)
@@ -271,7 +288,7 @@ class Detector(Saving):
 
     def _checked(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix to score, in context; raise InputError if it is invalid."""
-        values = self._matched(X)
+        values = self.matched(X)
         self._check_length(values)
         return self._enter_context(X, values, self.channel_names)
 
@@ -281,13 +298,3 @@ class Detector(Saving):
                 f"window must be at most the series length {len(X)}, got {self.history}; "
                 f"X needs at least {self.history} rows"
             )
-
-    def _finite(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Raise DivergedError if a score is NaN or infinite."""
-        scores = np.asarray(scores, dtype=np.float64)
-        if not np.isfinite(scores).all():
-            raise DivergedError(
-                f"{type(self).__name__} gave scores that are not finite; look for extreme values "
-                "in X and in the training data, or fit a network again with a smaller lr"
-            )
-        return scores

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +15,16 @@ from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import without_lead
 from axonad.data.frames import Names
+from axonad.errors import ConfigError, DataWarning
+from axonad.explain import Scene, explain_event
+from axonad.explain.reference import require_reference
+from axonad.stretches import cuts_of, stretches_of
 from axonad.threshold import Event, find_events
+
+if TYPE_CHECKING:
+    from axonad.detector import Detector
+
+AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class Explanation:
     names: Names
     cuts: tuple[int, ...] = ()
     lead: int = 0
+    scene: Callable[[], Scene] | None = field(default=None, compare=False, repr=False)
 
     @property
     def alarms(self) -> NDArray[np.bool_]:
@@ -56,3 +69,43 @@ class Explanation:
         machine = AlarmMachine(policy, names=self.names, top=top)
         changes = machine.push_many(scores, blame=self.blame, cuts=self.cuts) + machine.finish()
         return [change.event for change in changes if change.what == "final"]
+
+    def explained(
+        self, events: Iterable[AnyEvent], *, threshold: float | None = None
+    ) -> list[AnyEvent]:
+        """Return the events with ``why``: which channels, what was expected, what kind of fault.
+
+        An event counts as gone if its scores stay below ``threshold``, by default that of the
+        detector.
+        """
+        listed = list(events)
+        if not listed:
+            return []
+        if self.scene is None:
+            raise ConfigError("this part of a series has no rows to explain events by")
+        scene = self.scene()
+        if threshold is not None:
+            scene = replace(scene, threshold=threshold)
+        return [replace(event, why=explain_event(scene, event)) for event in listed]
+
+
+def scene_of(detector: Detector, X: Any, cuts: tuple[int, ...] | None = None) -> Scene:
+    """Return a recording as explanations see it; raise ConfigError for a model that has none.
+
+    ``cuts`` are those that scoring has found; None finds them again.
+    """
+    detector.check_fitted()
+    reference = require_reference(detector.reference_, channels=detector.n_features_in_)
+    values = detector.matched(X)
+    if cuts is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # said when it was scored
+            parts = stretches_of(
+                X, window=detector.history, interval=detector.interval_, split=detector.is_causal
+            )
+        cuts = cuts_of(parts, len(values))
+    return Scene(
+        reference, detector.channel_names, values,
+        detector.score_rows, detector.threshold_, detector.history,
+        at_end=getattr(detector, "align", "end") == "end", whole=not detector.is_causal, cuts=cuts,
+    )  # fmt: skip

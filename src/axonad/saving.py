@@ -19,6 +19,7 @@ from axonad.conditioning import Conditioning
 from axonad.data.context import Context, find_columns
 from axonad.data.frames import Names
 from axonad.errors import ConfigError, NotFittedError
+from axonad.explain.reference import Reference
 from axonad.modelfile import check_entries, check_number, take
 
 FORMAT = modelfile.FORMAT
@@ -40,6 +41,8 @@ class Saving(Conditioning, ABC):
     """Parameters that may change after ``fit`` because scoring reads their current value."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
+    reference_: Reference | None = None
+    """Sample of the training rows that explains events; None in models saved without one."""
     _fitted_with: dict[str, Any]
 
     @property
@@ -117,6 +120,8 @@ class Saving(Conditioning, ABC):
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         arrays = {**arrays, "training_scores": self.decision_scores_}
+        if self.reference_ is not None:
+            arrays |= self.reference_.to_arrays()
         modelfile.write(folder, names=FILES, document=document, arrays=arrays, overwrite=overwrite)
 
     def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
@@ -141,6 +146,9 @@ class Saving(Conditioning, ABC):
                 f"{self.history} rows"
             )
         self.decision_scores_ = scores.astype(np.float64, copy=False)
+        self.reference_ = Reference.from_arrays(
+            arrays, channels=self.n_features_in_, context=self.context_columns
+        )
         self._restore(check_entries("state", document["state"]), arrays)
         self._fitted_with = self.get_params()
         return self

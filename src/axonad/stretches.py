@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from axonad.data.frames import Matrix
 from axonad.data.series import Series
 from axonad.data.timing import TimeCheck, find_runs, find_stretches
-from axonad.errors import DataWarning, InputError
+from axonad.errors import DataWarning, DivergedError, InputError
 
 FloatArray = NDArray[np.float64]
 Parts = tuple[FloatArray, dict[str, FloatArray], FloatArray | None]
@@ -110,6 +110,17 @@ def score_stretches(
     components = {name: joined([parts[1][name] for parts in found]) for name in found[0][1]}
     blame = [parts[2] for parts in found if parts[2] is not None]
     return joined([parts[0] for parts in found]), components, joined(blame) if blame else None
+
+
+def finite_scores(scores: FloatArray, *, of: object) -> FloatArray:
+    """Return scores of a detector; raise DivergedError if one is NaN or infinite."""
+    scores = np.asarray(scores, dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise DivergedError(
+            f"{type(of).__name__} gave scores that are not finite; look for extreme values "
+            "in X and in the training data, or fit a network again with a smaller lr"
+        )
+    return scores
 
 
 # -- training --------------------------------------------------------------------------------

@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.config import check_int
 from axonad.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from axonad.explain.why import Why
 
 Scores = NDArray[np.float64]
 
@@ -32,6 +35,7 @@ class Event:
 
     It covers the steps ``[start, end)``; ``peak`` is the step with the highest ``score``.
     ``channels`` are sorted by blame, highest first; empty if the detector has no channel scores.
+    ``why`` explains the event, if that was asked for (:mod:`axonad.explain`).
     """
 
     start: int
@@ -39,6 +43,7 @@ class Event:
     peak: int
     score: float
     channels: tuple[str, ...] = ()
+    why: Why | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 def check_rate(*, rule: str, rate: float, steps: int) -> None:

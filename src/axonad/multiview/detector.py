@@ -99,7 +99,8 @@ class MultiView(Detector):
 
     def _fit(self, X: Matrix, names: Names) -> Values:
         self.views_ = {
-            name: view.fit_by(view._fit, X, names) for name, view in self._make_views().items()
+            name: view.fit_by(view._fit, X, names, explained=False)
+            for name, view in self._make_views().items()
         }
         self._levels = {
             name: Level.fit(self.views_[name].decision_scores_)
@@ -126,7 +127,7 @@ class MultiView(Detector):
                     lengths = vars(self.views_[name])["lengths_"][:TESTED]
                     view.set_params(max_train=REMEMBERED, lengths=lengths)
                 if name != "network":
-                    tested[name] = view.fit_by(view._fit, X[:cut], names)
+                    tested[name] = view.fit_by(view._fit, X[:cut], names, explained=False)
             scorers = {name: _scorer(view) for name, view in tested.items()}
             found = rank_faults(
                 scorers, ground, sizes=SIZES, channels=CHANNELS, repeats=REPEATS, seed=self.seed,

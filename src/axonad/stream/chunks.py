@@ -161,6 +161,7 @@ def _part(detector: Detector, known: Series, start: int, stop: int | None) -> Sc
         scores=found.scores[part],
         components={name: values[part] for name, values in found.components.items()},
         blame=None if found.blame is None else found.blame[part],
+        scene=None,
     )
     return known.rows(start, stop), cut
 

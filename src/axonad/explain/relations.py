@@ -1,0 +1,235 @@
+"""What the channels say about each other: ridge regressions of any of them on any others.
+
+All regressions follow from the second moments of the features of four fifths of the sample. How
+well they hold is measured on the other fifth: whole blocks of rows, spread over the recording.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.explain.features import Features
+
+if TYPE_CHECKING:
+    from axonad.explain.reference import Reference
+
+Array = NDArray[np.float64]
+
+BLOCKS = 40  # about; every fifth is held out
+HELD_ROWS = 2_000  # held-out rows that errors are measured on, about
+PENALTY = 1e-4  # in units of a channel's variance
+FLOOR = 0.003  # smallest error of a channel, in scaled values: finer differences are not faults
+STILL = 0.1  # the same for a channel that did not move in training
+WIDTHS = (8, 32, 128)  # rows over which usual errors are averaged
+USUAL = 0.95  # share of such averages that count as usual
+CACHED = 2**25  # values of regressions kept
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The map from features to the residuals of all channels but some, each given the others.
+
+    ``usual`` are mean squared residuals over windows of ``WIDTHS`` rows that held-out rows seldom
+    exceed, ``size`` the root mean squares of all held-out residuals. Values of the channels that
+    are left out are 0 and 1.
+    """
+
+    map: Array  # (features, channels)
+    usual: Array  # (widths, channels)
+    size: Array  # (channels,)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Regression of some channels on channels that are not among them.
+
+    ``size`` is the root mean square of held-out residuals, ``band`` what one in twenty exceeds,
+    ``memory`` the share of a residual that is left after one more row, ``step`` the root mean
+    square of the difference of two residuals that follow one another.
+    """
+
+    targets: tuple[int, ...]
+    weights: Array  # (features, targets)
+    offset: Array  # (targets,)
+    size: Array
+    band: Array
+    memory: Array
+    explained: Array  # share of the variance of held-out rows, at most 1
+    step: Array
+
+
+class Relations:
+    """Regressions among the channels of a reference."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        pieces = [piece.astype(np.float64) for piece in reference.pieces]
+        self.features = Features.choose(reference.channels, len(reference.rows) * 4 // 5)
+        learned, held = _split(pieces, self.features)
+        mean = sum(part.sum(axis=0) for part in learned) / sum(map(len, learned))
+        self.mean: Array = np.asarray(mean)
+        self.moments = np.zeros((self.features.count, self.features.count))
+        for part in learned:
+            centred = part - self.mean
+            self.moments += centred.T @ centred
+        self.moments /= sum(map(len, learned))
+        thin = max(1, sum(map(len, held)) // HELD_ROWS)
+        self._held = [part - self.mean for part in held[::thin]]
+        still = reference.scaler.still
+        self._floor = np.where(still, STILL, FLOOR)
+        self._cache: OrderedDict[tuple[int, ...], Residuals] = OrderedDict()
+
+    def features_of(self, X: Array) -> Array:
+        """Return the centred features of rows in units of the input, ``reach`` rows fewer."""
+        return self.features.of(self.reference.scale(X)) - self.mean
+
+    def contradictions(self, features: Array) -> Array:
+        """Return how much the channels of each row contradict each other.
+
+        It is the largest squared residual of a channel given all others, in its usual size, and in
+        units that one held-out row in fifty exceeds.
+        """
+        found = self.residuals(())
+        judged = [j for j in range(self.features.channels) if j not in self.reference.context]
+
+        def largest(part: Array) -> Array:
+            return np.asarray((np.square(part @ found.map) / found.usual[0])[:, judged].max(axis=1))
+
+        usual = np.quantile(np.concatenate([largest(part) for part in self._held]), 0.98)
+        return largest(features) / max(float(usual), 1.0)
+
+    # -- all channels but some, each given the others ------------------------------------------
+
+    def residuals(self, left_out: tuple[int, ...]) -> Residuals:
+        """Return the residuals of all channels that are not left out, each given the others."""
+        key = tuple(sorted(left_out))
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = self._find_residuals(key)
+            while len(self._cache) * found.map.size > CACHED and len(self._cache) > 1:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        return found
+
+    def _find_residuals(self, left_out: tuple[int, ...]) -> Residuals:
+        features, channels = self.features, self.features.channels
+        used = np.flatnonzero(~features.touching(left_out))
+        inverse = _invert(self.moments[np.ix_(used, used)])
+        first, second = features.first[used], features.second[used]
+        result = np.zeros((features.count, channels))
+        for j in range(channels):
+            if j in left_out:
+                continue
+            here = int(np.searchsorted(used, j))
+            own = np.flatnonzero((first == j) | (second == j))
+            own = own[own != here]
+            column = inverse[:, here].copy()
+            if len(own):
+                among = inverse[np.ix_(own, own)]
+                column -= inverse[:, own] @ np.linalg.solve(among, inverse[own, here])
+                column[own] = 0.0
+            result[used, j] = column / column[here]
+        return Residuals(result, *self._measure(result))
+
+    def _measure(self, weights: Array) -> tuple[Array, Array]:
+        """Return usual window means and root mean square of squared held-out residuals."""
+        squares = [np.square(part @ weights) for part in self._held]
+        size = np.sqrt(np.concatenate(squares).mean(axis=0))
+        usual = []
+        for width in WIDTHS:
+            means = [_window_means(part, width) for part in squares]
+            usual.append(np.quantile(np.concatenate(means), USUAL, axis=0))
+        least = np.square(self._floor)
+        return np.maximum(np.array(usual), least), np.maximum(size, self._floor)
+
+    # -- some channels given others ------------------------------------------------------------
+
+    def predict(self, targets: tuple[int, ...], given: tuple[int, ...] | None = None) -> Prediction:
+        """Return the regression of ``targets`` on other channels, by default all of them."""
+        mask = ~self.features.touching(targets)
+        if given is not None:
+            mask &= self.features.within(given)
+        used = np.flatnonzero(mask)
+        weights = np.zeros((self.features.count, len(targets)))
+        if len(used):
+            system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
+            weights[used] = np.linalg.solve(system, self.moments[used][:, list(targets)])
+        columns = list(targets)
+        actual = [part[:, columns] for part in self._held]
+        left = [own - part @ weights for own, part in zip(actual, self._held, strict=True)]
+        joined = np.concatenate(left)
+        size = np.sqrt(np.square(joined).mean(axis=0))
+        total = np.maximum(np.concatenate(actual).var(axis=0), 1e-12)
+        floor = self._floor[columns]
+        return Prediction(
+            tuple(targets), weights, self.mean[columns],
+            size=np.maximum(size, floor),
+            band=np.maximum(np.quantile(np.abs(joined), 0.95, axis=0), floor),
+            memory=_memory(left),
+            explained=np.clip(1.0 - np.square(size) / total, 0.0, 1.0),
+            step=np.maximum(_step(left), floor),
+        )  # fmt: skip
+
+    def held_out(self, prediction: Prediction) -> tuple[Array, Array]:
+        """Return predicted and actual held-out rows (rows, targets), in scaled units."""
+        rows = np.concatenate(self._held)
+        predicted = rows @ prediction.weights + prediction.offset
+        return predicted, rows[:, list(prediction.targets)] + prediction.offset
+
+    def variance_left(self, target: int, given: tuple[int, ...]) -> float:
+        """Return the variance of a channel that a regression on some others leaves."""
+        used = np.flatnonzero(self.features.within(given) & ~self.features.touching((target,)))
+        cross = self.moments[used, target]
+        system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
+        return float(self.moments[target, target] - cross @ np.linalg.solve(system, cross))
+
+
+def _split(pieces: list[Array], features: Features) -> tuple[list[Array], list[Array]]:
+    """Return the features of the rows to learn from and of those held out, block by block."""
+    total = sum(len(piece) for piece in pieces)
+    size = max(total // BLOCKS, 2 * features.reach + 2)
+    learned: list[Array] = []
+    held: list[Array] = []
+    count = 0
+    for piece in pieces:
+        if len(piece) <= features.reach:
+            continue
+        rows = features.of(piece)
+        for start in range(0, len(rows), size):
+            (held if count % 5 == 2 else learned).append(rows[start : start + size])
+            count += 1
+    return learned, held or learned
+
+
+def _invert(moments: Array) -> Array:
+    return np.asarray(np.linalg.inv(moments + PENALTY * np.eye(len(moments))), dtype=np.float64)
+
+
+def _window_means(values: Array, width: int) -> Array:
+    """Return means over windows of ``width`` rows, or over all if there are fewer."""
+    width = min(width, len(values))
+    sums = np.cumsum(np.concatenate([np.zeros((1, values.shape[1])), values]), axis=0)
+    step = max(1, width // 4)
+    return np.asarray((sums[width:] - sums[:-width])[::step] / width)
+
+
+def _step(left: list[Array]) -> Array:
+    """Return the root mean square of the differences of consecutive residuals."""
+    steps = np.concatenate([np.diff(part, axis=0) for part in left])
+    return np.sqrt(np.square(steps).mean(axis=0)) if len(steps) else np.zeros(steps.shape[1])
+
+
+def _memory(left: list[Array], apart: int = 10) -> Array:
+    """Return the share of a residual that is left after one row, from rows ``apart``."""
+    pairs = [(part[:-apart], part[apart:]) for part in left if len(part) > apart]
+    if not pairs:
+        return np.zeros(left[0].shape[1])
+    before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    power = np.maximum(np.square(before).mean(axis=0), 1e-12)
+    kept = np.clip((before * after).mean(axis=0) / power, 0.0, 0.999)
+    return np.asarray(kept ** (1.0 / apart))
