@@ -156,7 +156,7 @@ def _score_file(detector: Detector, path: Path, reading: _Reading, plots: int) -
     for one in caught:
         warnings.warn(one.message, one.category, stacklevel=2)
     notes = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
-    return replace(scored, notes=notes)
+    return replace(scored, notes=[*notes, *scored.notes])
 
 
 def _recordings(files: list[Path]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from axonad.alarms.recalibrate import recalibrate
 from axonad.data.series import Series
 from axonad.errors import DataWarning
+from axonad.explain import BrokenRelation, Counterfactual, Course, Why
 from axonad.registry import make_detector
 from axonad.report.page.card import describe_model
 from axonad.report.page.content import DATE, SECONDS, STEP, Page, Source
@@ -141,62 +142,25 @@ def test_unreadable_numbers_of_a_calibration_are_no_crash(detector):
 # -- explanations ---------------------------------------------------------------------------------
 
 
-@dataclass
-class FakeCourse:
-    channel: str
-    start: int
-    actual: np.ndarray
-    expected: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-@dataclass
-class FakeRelation:
-    words: str = "yaw_rate given speed"
-    ratio: float = 12.0
-    then_predicted: np.ndarray = None
-    then_actual: np.ndarray = None
-    now_predicted: np.ndarray = None
-    now_actual: np.ndarray = None
-
-
-@dataclass
-class FakeCounterfactual:
-    channels: tuple = ("yaw_rate",)
-    vanishes: bool = True
-    score_before: float = 9.0
-    score_after: float = 1.0
-    tried: int = 3
-
-
-@dataclass
-class FakeWhy:
-    channels: tuple
-    kind: str
-    sentence: str
-    courses: tuple
-    relations: tuple
-    counterfactual: FakeCounterfactual
-
-
-def fake_why(series, event):
+def made_why(series, event):
     rows = slice(max(0, event.start - 30), min(len(series), event.end + 30))
     actual = series.values[rows, 1]
-    course = FakeCourse("yaw_rate", rows.start, actual, actual + 1, actual + 0.5, actual + 1.5)
+    course = Course("yaw_rate", rows.start, actual, actual + 1, actual + 0.5, actual + 1.5)
     dots = np.linspace(-1, 1, 400)
-    relation = FakeRelation(
-        then_predicted=dots, then_actual=dots, now_predicted=dots, now_actual=-dots
+    relation = BrokenRelation(
+        "yaw_rate", ("speed",), 12.0, "yaw_rate given speed", dots, dots, dots, -dots
     )
-    return FakeWhy(("yaw_rate",), "shifted", "yaw_rate is shifted.", (course,), (relation,),
-                   FakeCounterfactual())  # fmt: skip
+    vanishes = Counterfactual(("yaw_rate",), True, 9.0, 1.0, 3)
+    sentence = "yaw_rate is shifted."
+    return Why(("yaw_rate",), "shifted", sentence, (course,), (relation,), vanishes)
 
 
 def test_an_explanation_is_told(detector):
     series = made_series(400, seed=5, fault=True)
-    scored = score_series(detector, series, explained=30)
-    whys = [fake_why(series, timed.event) for timed in scored.events]
-    event = viewed(detector, series, whys=whys).events[0]
+    (found, *_) = score_series(detector, series, explained=0).events
+    assert found.event.why is None
+    told = replace(found, event=replace(found.event, why=made_why(series, found.event)))
+    (event,) = viewed(detector, series, events=[told]).events
     assert (event.kind, event.sentence) == ("shifted", "yaw_rate is shifted.")
     assert event.counterfactual == (
         "If yaw_rate had been as expected, there would be no event: the score would peak at 1 "
@@ -204,6 +168,26 @@ def test_an_explanation_is_told(detector):
     )
     (curve,) = event.curves
     assert curve.has_expectation
-    first = max(0, scored.events[0].event.start - 30)
-    assert curve.x[0] == first / 10
+    assert curve.x[0] == max(0, found.event.start - 30) / 10
     assert len(event.relations[0].then_actual) == 150
+
+
+def test_the_strongest_events_are_explained_by_the_model(detector):
+    series = made_series(400, seed=5, fault=True)
+    scored = score_series(detector, series, explained=1)
+    explained = [timed.event for timed in scored.events if timed.event.why is not None]
+    assert [event.score for event in explained] == [max(t.event.score for t in scored.events)]
+    (first,) = [e for e in viewed(detector, series).events if e.score == explained[0].score]
+    assert first.sentence == explained[0].why.sentence
+    assert any(curve.has_expectation for curve in first.curves)
+
+
+def test_a_model_that_cannot_explain_says_so(detector):
+    from copy import copy
+
+    old = copy(detector)
+    old.reference_ = None
+    view = viewed(old, made_series(400, seed=5, fault=True))
+    assert view.notes[0].startswith("its events are not explained: the model was saved without")
+    assert view.events[0].curves
+    assert view.events[0].kind == ""

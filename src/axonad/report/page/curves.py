@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from axonad.data.series import Series
+from axonad.explain import Why
 from axonad.report.page.axis import Axis
 from axonad.report.page.content import Array, Curve, Scatter
 from axonad.report.page.decimation import bucket_edges, envelope, thin, thin_positions
@@ -24,7 +24,7 @@ MOST_RELATIONS = 2
 MOST_DOTS = 150
 
 
-def explained_curves(why: Any, axis: Axis) -> tuple[Curve, ...]:
+def explained_curves(why: Why, axis: Axis) -> tuple[Curve, ...]:
     """Return the courses of an explanation, the most important first."""
     found = []
     for course in why.courses[:MOST_CURVES]:
@@ -49,7 +49,7 @@ def plain_curves(series: Series, event: Event, axis: Axis, *, history: int) -> t
     return tuple(found)
 
 
-def scatters(why: Any) -> tuple[Scatter, ...]:
+def scatters(why: Why) -> tuple[Scatter, ...]:
     """Return the broken relations of an explanation, the worst first."""
     return tuple(
         Scatter(

@@ -48,7 +48,6 @@ def view_recording(
     axis = Axis.of(series.times, len(series), usual=_seconds_per_step(detector))
     known = int(np.isfinite(found.scores).sum())
     hours = None if axis.interval is None else known * axis.interval / 3600
-    numbered = enumerate(zip(scored.events, scored.whys, strict=True), start=first_number)
     return RecordingView(
         key=f"r{place}",
         source=source,
@@ -64,8 +63,8 @@ def view_recording(
         missing=int(np.isnan(scored.raw.values.astype(np.float64)).sum()),
         threshold=found.threshold,
         events=tuple(
-            _view_event(detector, scored, axis, number, timed, why)
-            for number, (timed, why) in numbered
+            _view_event(detector, scored, axis, number, timed)
+            for number, timed in enumerate(scored.events, start=first_number)
         ),
         problems=tuple(_view_problem(timed, axis) for timed in scored.problems),
         overview=_overview(series, found, axis, points),
@@ -105,9 +104,9 @@ def keep_strongest(
 
 
 def _view_event(
-    detector: Detector, scored: Scored, axis: Axis, number: int, timed: TimedEvent, why: Any
+    detector: Detector, scored: Scored, axis: Axis, number: int, timed: TimedEvent
 ) -> EventView:
-    event, found = timed.event, scored.found
+    event, found, why = timed.event, scored.found, timed.event.why
     parts = tuple(
         (name, float(values[event.peak]))
         for name, values in found.components.items()

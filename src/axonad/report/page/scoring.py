@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from axonad.data.series import Series
 from axonad.detector import Detector
+from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.stream.alarm_collector import data_collector
 from axonad.stream.chunks import TimedEvent
@@ -20,15 +20,14 @@ EXPLAINED = 30  # events of a recording
 class Scored:
     """A recording and everything that was found in it.
 
-    ``raw`` is the series before missing values were filled. ``whys`` has the explanation of each
-    event, None for those that have none.
+    ``raw`` is the series before missing values were filled. The strongest events are explained, if
+    the model can do that. ``drift`` are sentences about drift; None if it was not judged.
     """
 
     series: Series
     raw: Series
     found: Explanation
     events: Sequence[TimedEvent]
-    whys: Sequence[Any]
     problems: Sequence[TimedEvent] = ()
     drift: Sequence[str] | None = None
     notes: Sequence[str] = ()
@@ -58,13 +57,19 @@ def score_series(
     if (watch := data_collector(detector)) is not None:
         watch.add(raw)
         problems = watch.finish()
+    events, notes = _explain_strongest(found, events, most=explained)
     timed = [TimedEvent.of(event, series) for event in events]
-    whys = explain_strongest(detector, series, events, most=explained)
-    return Scored(series, raw, found, timed, whys, problems)
+    return Scored(series, raw, found, timed, problems, notes=notes)
 
 
-def explain_strongest(
-    detector: Detector, series: Series, events: Sequence[Event], *, most: int
-) -> list[Any]:
-    """Return the explanation of each event, None for all but the strongest."""
-    return [None] * len(events)
+def _explain_strongest(
+    found: Explanation, events: list[Event], *, most: int
+) -> tuple[list[Event], list[str]]:
+    """Return the events, the strongest with their explanation, and why there is none."""
+    ranked = sorted(range(len(events)), key=lambda i: (-events[i].score, i))[:most]
+    try:
+        explained = found.explained([events[i] for i in ranked])
+    except ConfigError as error:  # such as a model that was saved by an earlier version
+        return events, [f"its events are not explained: {error}"]
+    told = dict(zip(ranked, explained, strict=True))
+    return [told.get(i, event) for i, event in enumerate(events)], []

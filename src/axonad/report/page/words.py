@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from axonad.alarms.event import SEVERITIES
+from axonad.explain import Counterfactual
 from axonad.report.page.axis import format_duration
 from axonad.report.page.content import Card, EventView, RecordingView
 
@@ -50,22 +50,17 @@ def drift_words(recording: RecordingView, *, short: bool = False) -> str:
     return " ".join(recording.drift)
 
 
-def describe_counterfactual(found: Any) -> str:
+def describe_counterfactual(found: Counterfactual) -> str:
     """Return in a sentence what became of an event without the blamed channels' deviation."""
-    before, after = f"{found.score_before:.3g}", f"{found.score_after:.3g}"
-    tried = count(found.tried, "set")
-    if not found.channels:
-        return f"No small set of channels explains the event alone ({tried} of channels tried)."
-    channels = _listed(found.channels)
-    was = "were" if len(found.channels) > 1 else "was"
-    if found.vanishes:
+    if not found.vanishes:
         return (
-            f"If {channels} had been as expected, there would be no event: "
-            f"the score would peak at {after} instead of {before}."
+            f"No small set of channels explains the event alone ({count(found.tried, 'set')} "
+            f"tried): with the best of them as expected, the score would still peak at "
+            f"{found.score_after:.3g} instead of {found.score_before:.3g}."
         )
     return (
-        f"Even if {channels} had been as expected, the event would remain: the score would peak at "
-        f"{after} instead of {before}. No smaller explanation {was} found ({tried} tried)."
+        f"If {_listed(found.channels)} had been as expected, there would be no event: the score "
+        f"would peak at {found.score_after:.3g} instead of {found.score_before:.3g}."
     )
 
 
