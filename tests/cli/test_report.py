@@ -45,6 +45,8 @@ def test_one_page_about_several_files_whatever_their_order_on_disk(ready, tmp_pa
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "axonad report m drive.csv &#x27;n*.csv&#x27; n1.csv --out report.html" in page
     assert "Report on 3 recordings" in page
+    assert "train.csv, 400 rows, 40 s at 0.1 s per row" in page
+    assert "0 to 39.9" in page, "the times of the training data"
     assert ready("report", "m", "drive.csv", "n*.csv", "n1.csv", "--out", "other.html")[0] == 0
     assert (tmp_path / "other.html").read_text(encoding="utf-8") == page
 

@@ -13,8 +13,10 @@ from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
+from axonad.data.series import Series
 from axonad.errors import InputError
 from axonad.registry import detector_class
+from axonad.report.times import format_time
 from axonad.saving import FILES
 
 
@@ -64,6 +66,7 @@ def fit(
             raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
         series = series.rows(0, rows)
     made.fit(fill_series(series, filler))
+    made.trained_on_ = _describe(series)
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()
@@ -74,6 +77,14 @@ def fit(
     for line in more:
         print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
     print_line(f"saved to {model}")
+
+
+def _describe(series: Series) -> dict[str, str]:
+    """Return what a model card says about the training data: name, first and last time."""
+    if series.times is None or len(series) == 0:
+        return {"name": series.name}
+    first, last = format_time(series.times[0]), format_time(series.times[-1])
+    return {"name": series.name, "from": first, "to": last}
 
 
 def _split_names(texts: list[str]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def test_events_data_problems_and_hours(detector):
     assert "The budget of 400 per hour accepts 4.4 false events" in verdict(view, card)
     assert "Drift was not judged. 1 data problem." in verdict(view, card)
     assert dict(card.rows)["fingerprint"] == detector.fingerprint
-    assert dict(card.rows)["trained on"] == "400 rows, 0.0111 h at 0.1 s per row"
+    assert dict(card.rows)["trained on"] == "400 rows, 40 s at 0.1 s per row"
     page = Page("t", card, (view,))
     assert b"400 per hour" in render(page)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from axonad.alarms.budget import Budget
 from axonad.detector import Detector
+from axonad.report.page.axis import format_duration
 from axonad.report.page.content import Card
 
 
@@ -32,12 +33,16 @@ def describe_model(detector: Detector, name: str) -> Card:
 
 
 def _training(detector: Detector) -> list[tuple[str, str]]:
-    rows = f"{len(detector.decision_scores_):,} rows"
-    interval = detector.interval_
-    if interval is None:
-        return [("trained on", rows)]
-    hours = len(detector.decision_scores_) * interval / 3600
-    return [("trained on", f"{rows}, {hours:.3g} h at {interval:.6g} s per row")]
+    known = detector.trained_on_ or {}
+    words = [known["name"]] if known.get("name") else []
+    count, interval = len(detector.decision_scores_), detector.interval_
+    words.append(f"{count:,} rows")
+    if interval is not None:
+        words.append(f"{format_duration(count * interval)} at {interval:.6g} s per row")
+    rows = [("trained on", ", ".join(words))]
+    if known.get("from") and known.get("to"):
+        rows.append(("times of the training data", f"{known['from']} to {known['to']}"))
+    return rows
 
 
 def _channels(names: tuple[str, ...] | None, count: int) -> str:

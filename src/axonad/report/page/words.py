@@ -72,7 +72,7 @@ def heading(event: EventView) -> str:
 def telling(event: EventView) -> str:
     """Return the sentence of an event; without an explanation, which channels are blamed."""
     if event.sentence:
-        return event.sentence
+        return event.sentence if event.sentence.endswith(".") else f"{event.sentence}."
     if event.channels:
         return f"{_listed(event.channels)}: unlike anything in training."
     return "Unlike anything in training; the detector does not say in which channels."
