@@ -66,6 +66,16 @@ def test_a_bad_file_does_not_stop_the_others(ready, tmp_path):
     assert "torque" in page
 
 
+def test_files_of_one_name_are_told_apart(ready, tmp_path):
+    for folder in ("monday", "tuesday"):
+        (tmp_path / folder).mkdir()
+        drive(tmp_path / folder / "drive.csv")
+    code, out, _ = ready("report", "m", "*day/drive.csv", "n1.csv", "-o", "r.html")
+    assert code == 0
+    names = [line.split(":")[0] for line in out.splitlines()[:-1]]
+    assert names == ["monday/drive.csv", "tuesday/drive.csv", "n1.csv"]
+
+
 def test_notes_about_the_data_are_on_the_page_and_on_the_terminal(ready, tmp_path):
     data = pl.read_csv(tmp_path / "drive.csv").with_columns(
         speed=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise("speed")

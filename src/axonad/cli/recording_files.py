@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,14 +39,24 @@ def find_files(words: Sequence[str]) -> list[Path]:
     return list(found.values())
 
 
-def source_of(path: Path) -> Source:
-    """Return name, size and checksum of a file."""
+def display_names(files: Sequence[Path]) -> list[str]:
+    """Return what files are called on the page: their names, or paths where names are the same.
+
+    >>> display_names([Path("a/x.csv"), Path("b/x.csv"), Path("b/y.csv")])
+    ['a/x.csv', 'b/x.csv', 'y.csv']
+    """
+    seen = Counter(path.name for path in files)
+    return [path.name if seen[path.name] == 1 else str(path) for path in files]
+
+
+def source_of(path: Path, name: str) -> Source:
+    """Return size and checksum of a file, with what it is called on the page."""
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             digest.update(block)
             size += len(block)
-    return Source(path.name, size, digest.hexdigest())
+    return Source(name, size, digest.hexdigest())
 
 
 def read_self_test(path: Path) -> SelfTest:

@@ -14,7 +14,13 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.recording_files import command_line, find_files, read_self_test, source_of
+from axonad.cli.recording_files import (
+    command_line,
+    display_names,
+    find_files,
+    read_self_test,
+    source_of,
+)
 from axonad.cli.terminal import print_line, print_note
 from axonad.data.readers import read
 from axonad.detector import Detector
@@ -121,24 +127,24 @@ def _gather(
     failures: list[Failure] = []
     points = overview_points(recordings=len(files), channels=detector.n_features_in_)
     with Progress("scoring", total=len(files)) as bar:
-        for path in files:
-            bar.describe(path.name)
+        for path, name in zip(files, display_names(files), strict=True):
+            bar.describe(name)
             try:
                 scored = _score_file(detector, path, reading, plots)
                 number = 1 + sum(len(view.events) for view in views)
                 views.append(
                     view_recording(
-                        detector, scored, source=source_of(path), place=len(views) + 1,
+                        detector, scored, source=source_of(path, name), place=len(views) + 1,
                         first_number=number, points=points,
                     )
                 )  # fmt: skip
                 views = list(keep_strongest(views, plots)[0])
             except (AxonADError, OSError) as error:
-                failures.append(Failure(path.name, str(error)))
+                failures.append(Failure(name, str(error)))
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                failures.append(Failure(path.name, "out of memory; cut it into shorter files"))
+                failures.append(Failure(name, "out of memory; cut it into shorter files"))
             bar.advance()
     return views, failures
 

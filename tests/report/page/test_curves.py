@@ -53,3 +53,4 @@ def test_without_an_explanation_the_blamed_channels_are_shown():
     assert not only.has_expectation
     assert only.x[[0, -1]].tolist() == [7.0, 13.9]
     assert only.actual[0] == 700
+    assert only.x.base is None

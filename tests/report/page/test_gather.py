@@ -168,6 +168,8 @@ def test_an_explanation_is_told(detector):
     )
     (curve,) = event.curves
     assert curve.has_expectation
+    arrays = [curve.x, curve.actual, curve.low, event.relations[0].now_actual]
+    assert all(a.base is None or len(a.base) < 400 for a in arrays), "no view of the recording"
     assert curve.x[0] == max(0, found.event.start - 30) / 10
     assert len(event.relations[0].then_actual) == 150
 

@@ -28,10 +28,9 @@ def explained_curves(why: Why, axis: Axis) -> tuple[Curve, ...]:
     """Return the courses of an explanation, the most important first."""
     found = []
     for course in why.courses[:MOST_CURVES]:
-        rows = slice(course.start, course.start + len(course.actual))
-        x = axis.x[rows]
-        curve = Curve(course.channel, x, course.actual, course.expected, course.low, course.high)
-        found.append(thinned(curve, MOST_KEPT))
+        x = axis.x[course.start : course.start + len(course.actual)]
+        columns = (x, course.actual, course.expected, course.low, course.high)
+        found.append(thinned(_owned(course.channel, columns), MOST_KEPT))
     return tuple(found)
 
 
@@ -44,8 +43,8 @@ def plain_curves(series: Series, event: Event, axis: Axis, *, history: int) -> t
     for name in [name for name in event.channels if name in place][:MOST_CURVES]:
         values = series.values[start:stop, place[name]].astype(np.float64)
         unknown = np.full(len(values), np.nan)
-        curve = Curve(name, axis.x[start:stop], values, unknown, unknown, unknown)
-        found.append(thinned(curve, MOST_KEPT))
+        columns = (axis.x[start:stop], values, unknown, unknown, unknown)
+        found.append(thinned(_owned(name, columns), MOST_KEPT))
     return tuple(found)
 
 
@@ -98,6 +97,11 @@ def points_within(curves: Iterable[Curve], *, budget: int = BUDGET) -> int:
     return low
 
 
+def _owned(name: str, columns: Sequence[Array]) -> Curve:
+    """Return a curve with arrays of its own; views would keep the whole recording in memory."""
+    return Curve(name, *(np.array(column, dtype=np.float64) for column in columns))
+
+
 def _bytes_per_point(curve: Curve) -> float:
     """Return the bytes of one point of a curve in the file; base64 writes 3 bytes as 4."""
     raw = SIZES["i16"] + POSITION / MOST_CURVES  # the curves of an event share their positions
@@ -110,7 +114,7 @@ def _bytes_per_point(curve: Curve) -> float:
 
 def _sample(values: Array | Sequence[float]) -> Array:
     """Return evenly spaced values of a long list."""
-    array = np.asarray(values, dtype=np.float64)
+    array = np.array(values, dtype=np.float64)
     if len(array) <= MOST_DOTS:
         return array
     return array[np.arange(MOST_DOTS) * len(array) // MOST_DOTS]
