@@ -28,10 +28,10 @@ def test_paper_mode_is_the_published_setting():
     assert not paper.is_causal
 
 
-def test_default_differs_from_paper_in_scaling_checkpoint_and_length_of_training_only():
+def test_default_differs_from_paper_in_scaling_checkpoint_and_training_only():
     default, paper = AxonAD().get_params(), AxonAD.paper().get_params()
     changed = {k for k in default if default[k] != paper[k]}
-    assert changed == {"scaling", "restore_best", "epochs", "epoch_windows"}
+    assert changed == {"scaling", "restore_best", "lr", "epochs", "epoch_windows"}
 
 
 def test_paper_parts_are_scaled_each_by_itself(monkeypatch, small):
