@@ -12,19 +12,25 @@ import numpy as np
 from axonad import atomic
 from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
+from axonad.explain import Why
 from axonad.stream.chunks import TimedEvent
 
 EVENT_ENDINGS = (".csv", ".json")
 COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
 ALARM_COLUMNS = (*COLUMNS, "class", "severity", "reason", "fired")
+WHY_COLUMNS = ("kind", "sentence", "blamed", "vanishes")
 
 
-def write_events(path: Path, events: Iterable[TimedEvent], *, alarms: bool = False) -> None:
+def write_events(
+    path: Path, events: Iterable[TimedEvent], *, alarms: bool = False, explained: bool = False
+) -> None:
     """Write events as CSV, with channels separated by spaces, or as a JSON list.
 
     With ``alarms`` they are those of an alarm policy, with class, severity, reason and the step at
-    which they fired.
+    which they fired. If they are ``explained``, JSON has all of ``why``; CSV has the kind, the
+    sentence, the channels to blame, and whether the event vanishes with these as expected.
     """
+    events = list(events)
     records = [event_record(event) for event in events]
     if path.suffix.lower() == ".json":
         with atomic.replacement(path) as temporary:
@@ -33,6 +39,9 @@ def write_events(path: Path, events: Iterable[TimedEvent], *, alarms: bool = Fal
     names = ALARM_COLUMNS if alarms else COLUMNS
     columns = {name: [record[name] for record in records] for name in names}
     columns["channels"] = [" ".join(channels) for channels in columns["channels"]]
+    if explained:
+        whys = [_why_cells(event.event.why) for event in events]
+        columns |= {name: [cells[i] for cells in whys] for i, name in enumerate(WHY_COLUMNS)}
     write_table(path, columns)
 
 
@@ -55,7 +64,17 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
             "reason": event.reason or None,
             "fired": event.fired,
         }
+    if event.why is not None:
+        record["why"] = event.why.to_json()
     return record
+
+
+def _why_cells(why: Why | None) -> tuple[Any, ...]:
+    """Return the cells of ``WHY_COLUMNS``, empty for an event without an explanation."""
+    if why is None:
+        return (None,) * len(WHY_COLUMNS)
+    vanishes = "yes" if why.counterfactual.vanishes else "no"
+    return why.kind, why.sentence, " ".join(why.channels), vanishes
 
 
 def _plain(time: Any) -> Any:

@@ -63,6 +63,10 @@ def score(
         Path | None,
         typer.Option("--events", help="Also write the events to this file, .csv or .json."),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say of each event which channels broke, and how."),
+    ] = False,
     separator: options.Separator = None,
     force: options.Force = False,
     chunk: Annotated[
@@ -80,6 +84,8 @@ def score(
         check_output(events_file, force=force, inputs=[data, target], endings=EVENT_ENDINGS)
     if figure is not None and chunk is not None:
         raise ConfigError("--figure needs the whole series; leave out --figure or --chunk")
+    if explain and chunk is not None:
+        raise ConfigError("--explain needs the whole series; leave out --explain or --chunk")
     if figure is not None:
         check_format(figure)
         check_output(figure, force=force, inputs=[data])
@@ -91,7 +97,7 @@ def score(
     known = detector.channel_names if ignore_extra else None
     interval = detector.interval_
     is_large = data.is_file() and data.stat().st_size > LARGE
-    if chunk is None and figure is None and detector.is_causal and is_large:
+    if chunk is None and figure is None and not explain and detector.is_causal and is_large:
         chunk = CHUNK
     columns: dict[str, Any] = {
         "time": time,
@@ -111,21 +117,21 @@ def score(
         series = read(data, **columns)
         filler = make_filler(fill, max_hold, interval=interval)
         raw = series if known is None else series.keep(known)
-        found = _score_whole(detector, fill_series(raw, filler), target, figure)
+        found = _score_whole(detector, fill_series(raw, filler), target, figure, explain=explain)
         if (watch := data_collector(detector)) is not None:
             watch.add(raw)
             found = replace(found, data=watch.finish())
     if events_file is not None:
         has_policy = detector.alarm_setup_ is not None
         listed = sorted([*found.events, *found.data], key=lambda timed: timed.event.start)
-        write_events(events_file, listed, alarms=has_policy)
+        write_events(events_file, listed, alarms=has_policy, explained=explain)
     _print_events(found)
     written = [path for path in (target, figure, events_file) if path is not None]
     print_line("wrote " + " and ".join(str(path) for path in written))
 
 
 def _score_whole(
-    detector: Detector, series: Series, target: Path, figure: Path | None
+    detector: Detector, series: Series, target: Path, figure: Path | None, *, explain: bool = False
 ) -> EventList:
     """Write the table and, if asked for, the figure of a series; return its events."""
     found = detector.explain(series)
@@ -134,6 +140,8 @@ def _score_whole(
         events += found.alarm_events(setup.policy)
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
+    if explain:
+        events = found.explained(events, threshold=None if setup is None else setup.policy.start)
     if figure is not None:
         strongest = max(events, key=lambda event: event.score, default=None)
         draw_scores(
@@ -156,6 +164,9 @@ def _print_events(found: EventList) -> None:
     if found.count:
         strongest = strongest_of(found.events)
         _print_table(strongest, "score")
+        for timed in strongest:
+            if timed.event.why is not None:
+                print_line(f"{format_time(timed.begins)}: {timed.event.why.sentence}")
         if found.count > len(strongest):
             print_line(f"(the {len(strongest)} strongest of {found.count})")
     if found.data:

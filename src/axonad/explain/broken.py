@@ -8,39 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.explain.expected import to_input
-from axonad.explain.relations import Relations
+from axonad.explain.relations import Relations, find_predictors
 from axonad.explain.why import BrokenRelation
 
 Array = NDArray[np.float64]
 
-MOST_GIVEN = 3
-GAIN = 0.15  # share of the variance left that one more channel must explain
 MOST_POINTS = 300
-CANDIDATES = 40  # channels tried as predictors, those most correlated
-
-
-def find_predictors(relations: Relations, target: int, suspects: Sequence[int]) -> tuple[int, ...]:
-    """Return up to three channels that best predict ``target`` together, strongest first.
-
-    Suspects are never among them. At least one is returned if there is one.
-    """
-    now = np.arange(relations.features.channels)
-    moments = relations.moments[np.ix_(now, now)]
-    power = np.maximum(np.diag(moments), 1e-12)
-    close = np.abs(moments[target]) / np.sqrt(power)
-    close[[target, *suspects]] = -1.0
-    order = np.argsort(-close, kind="stable")[:CANDIDATES].tolist()
-    free = [j for j in order if close[j] >= 0]
-    chosen: tuple[int, ...] = ()
-    left = float(moments[target, target])
-    while free and len(chosen) < MOST_GIVEN:
-        tried = [(relations.variance_left(target, (*chosen, j)), j) for j in free]
-        best, j = min(tried)
-        if chosen and best > (1.0 - GAIN) * left:
-            break
-        chosen, left = (*chosen, j), best
-        free.remove(j)
-    return chosen
 
 
 def find_broken(

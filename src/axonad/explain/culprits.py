@@ -4,11 +4,13 @@ A faulty channel also spoils the predictions of the channels that are predicted 
 channel with the largest residual is often a healthy one. Therefore channels are left out: with the
 faulty ones gone, each of the others is predicted as well as in training. A set of channels is
 judged by what remains: the sum over the other channels of the logarithm of their squared residual
-in units of what is usual. The search goes from small sets to larger ones and keeps the best few.
+in units of what is usual. The search enlarges the most promising sets first. Channels that are
+closely tied hide each other's faults, so they are also tried together.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,9 +23,9 @@ Array = NDArray[np.float64]
 Set = tuple[int, ...]
 
 LARGEST = 4  # channels of a set
-BEAM = 4  # sets that are enlarged
+EXPANDED = 12  # sets that are enlarged
 FIRST, LATER = 24, 8  # channels tried alone, and beside others
-COST = 0.8  # what a set must gain by one more channel
+COST = 2.0  # what a set must gain by one more channel
 MOST_ROWS = 400  # rows looked at, about
 CAP = 10.0  # the deviation of one row counts no more than this
 QUIET = 1.5  # deviation of a row that is not part of a fault
@@ -90,39 +92,46 @@ class Search:
         if key not in self._known:
             found = self._relations.residuals(key)
             power = np.square(self._features @ found.map).mean(axis=0) / found.usual[self._width]
-            excess = np.maximum(np.log(np.maximum(power, 1e-9)), 0.0)
+            excess = np.maximum(np.log(np.maximum(power, 1e-9)), 0.0) * self._relations.weights
             excess[[*key, *self._never]] = 0.0
             self._known[key] = excess
         return self._known[key]
 
     def run(self, hints: Sequence[int] = ()) -> Blamed:
         """Return the channels to blame; ``hints`` are always tried."""
-        best = everything = float(self.excess(()).sum())
-        chosen: Set = ()
-        front: list[Set] = [()]
-        for size in range(1, LARGEST + 1):
-            tried = sorted(
-                (float(self.excess(made).sum()), made)
-                for made in self._enlarged(front, size, hints)
-            )
-            if not tried:
+        everything = self._cost(())
+        tried: dict[Set, float] = {(): everything}
+        waiting: list[tuple[float, Set]] = [(everything, ())]
+        for _ in range(EXPANDED):
+            if not waiting or min(tried.values()) <= COST:  # a larger set cannot be better
                 break
-            front = [made for _, made in tried[:BEAM]]
-            if tried[0][0] + COST * size < best:
-                best, chosen = tried[0][0] + COST * size, front[0]
-            if best <= COST * (size + 1):  # a larger set cannot be better
-                break
+            known = heapq.heappop(waiting)[1]
+            for made in self._enlarged(known, hints):
+                if made not in tried:
+                    tried[made] = self._cost(made)
+                    if len(made) < LARGEST:
+                        heapq.heappush(waiting, (tried[made], made))
+        chosen = min(tried, key=lambda made: (tried[made], len(made), made))
         return Blamed(*self._ordered(chosen), float(self.excess(chosen).sum()), everything)
 
-    def _enlarged(self, front: list[Set], size: int, hints: Sequence[int]) -> set[Set]:
-        made = set()
-        for known in front:
-            excess = self.excess(known)
-            order = np.argsort(-excess, kind="stable")[: FIRST if size == 1 else LATER].tolist()
-            wanted = {j for j in order if excess[j] > 0}
-            wanted |= {j for j in hints if j not in self._never} if wanted else set()
-            made |= {tuple(sorted((*known, j))) for j in wanted if j not in known}
-        return made
+    def _cost(self, left_out: Set) -> float:
+        return float(self.excess(left_out).sum()) + COST * len(left_out)
+
+    def _enlarged(self, known: Set, hints: Sequence[int]) -> list[Set]:
+        """Return larger sets: with one more channel, and with those it is most closely tied to."""
+        excess = self.excess(known)
+        most = LATER if known else FIRST
+        order = np.argsort(-excess, kind="stable")[:most].tolist()
+        wanted = [j for j in order if excess[j] > 0]
+        wanted += [j for j in hints if wanted and j not in wanted and j not in self._never]
+        made = []
+        for j in wanted:
+            tied = [k for k in self._relations.tied_to(j) if k not in self._never]
+            for size in range(3):
+                larger = tuple(sorted({*known, j, *tied[:size]}))
+                if len(known) < len(larger) <= LARGEST:
+                    made.append(larger)
+        return list(dict.fromkeys(made))
 
     def _ordered(self, chosen: Set) -> tuple[Set, Set]:
         """Return the chosen channels, worst first, and the others by suspicion."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LISTED = 4  # channels
+CLEAR = 0.5  # share of a channel that others explain, from which it tells the rows of a fault
 SHOWN = 50  # rows before and after the fault in courses, at least
 
 
@@ -106,8 +107,10 @@ class _Case:
         prediction = self._predict(ranked)
         expected = self._expect(prediction)
         half = (expected.high - expected.low) / 2
-        deviation = self.view.rows[:, list(ranked)] - expected.value
-        ratios = np.nan_to_num(np.square(deviation / np.maximum(half, 1e-300))).max(axis=1)
+        deviation = self.view.rows[:, list(prediction.targets)] - expected.value
+        ratios = np.nan_to_num(np.square(deviation / np.maximum(half, 1e-300)))
+        clear = prediction.explained > CLEAR
+        ratios = (ratios[:, clear] if clear.any() else ratios).max(axis=1)
         rows = find_rows(ratios[self.reach :], self._near())
         return self.fault if rows is None else (self.reach + rows[0], self.reach + rows[1])
 
@@ -141,7 +144,8 @@ class _Case:
             made.append(
                 Trace(
                     self.view.rows[first:stop, j] / unit, expected[first:stop, i] / unit,
-                    float(prediction.step[i]), reference.low[j] / unit, reference.high[j] / unit,
+                    float(prediction.size[i]), float(prediction.step[i]),
+                    reference.low[j] / unit, reference.high[j] / unit, reference.longest_run(j),
                 )
             )  # fmt: skip
         return made

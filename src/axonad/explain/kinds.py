@@ -26,26 +26,31 @@ Array = NDArray[np.float64]
 
 FAR = 0.5  # of the width of the training range
 SAME = 0.9  # share of steps without a change in a frozen channel
-SHORT = 12  # rows; a fault that is over sooner is a spike
+SHORT = 10  # rows; a fault that is over sooner is a spike
 FEW, MOST = 0.15, 0.8  # share of the rows of a spiking channel that hold this share of deviation
 ROUGH = 0.45  # half the mean squared step of white noise is 1 variance, of a smooth course near 0
 JUMPY = 3.0  # steps of the deviation in units of those in training
-STEADY, RAMP = 0.3, 0.2  # share of the deviation that a constant, or a ramp, may leave
+STEADY, RAMP = 0.15, 0.15  # share of the deviation that a constant, or a ramp, may leave
+EDGE = 0.5  # a shift begins and ends with at least this share of its mean
+STUCK = 1.5  # a frozen channel is off by at most so much of what the expected value moves
 
 
 @dataclass(frozen=True)
 class Trace:
     """A blamed channel in the rows of a fault, in units of its scaling.
 
-    ``step`` is the usual root mean squared difference of the deviations of two rows, ``low`` and
-    ``high`` the training range.
+    ``size`` is the usual root mean squared deviation, ``step`` that of the difference of the
+    deviations of two rows, ``low`` and ``high`` the training range, ``longest`` the most rows in
+    which the channel kept its value in training.
     """
 
     actual: Array
     expected: Array
+    size: float
     step: float
     low: float
     high: float
+    longest: int
 
     @property
     def deviation(self) -> Array:
@@ -61,18 +66,18 @@ def name_kind(traces: list[Trace]) -> str:
     rows = len(traces[0].actual)
     if _mean(traces, _is_beyond) > 0.5:
         return "out of range"
-    if rows >= 5 and _mean(traces, _is_frozen) > 0.5:
-        return "frozen"
     if rows <= SHORT or _mean(traces, _is_spiking) > 0.5:
         return "spiking"
+    if _mean(traces, _is_frozen) > 0.5:
+        return "frozen"
     return "noisy" if _mean(traces, _is_noisy) > 0.5 else _name_shape(traces)
 
 
 def _name_shape(traces: list[Trace]) -> str:
     constant, ramp = (_mean(traces, left) for left in (_left_by_constant, _left_by_ramp))
-    if min(constant / STEADY, ramp / RAMP) < 1:
-        return "shifted" if constant <= ramp else "drifting"
-    return "wrong relation"
+    if constant < STEADY and constant <= ramp and _mean(traces, _edge) >= EDGE:
+        return "shifted"
+    return "drifting" if ramp < RAMP and ramp < constant else "wrong relation"
 
 
 def _mean(traces: list[Trace], test: Callable[[Trace], float]) -> float:
@@ -86,29 +91,43 @@ def _is_beyond(trace: Trace) -> bool:
 
 
 def _is_frozen(trace: Trace) -> bool:
-    return bool((np.diff(trace.actual) == 0).mean() >= SAME and np.ptp(trace.expected) > 0)
+    if (np.diff(trace.actual) == 0).mean() < SAME:
+        return False
+    follows = float(np.abs(trace.deviation).max()) <= STUCK * float(np.ptp(trace.expected))
+    return bool(follows or trace.longest < len(trace.actual) // 2)
 
 
 def _is_spiking(trace: Trace) -> bool:
     power = np.sort(np.square(trace.deviation))[::-1]
-    few = max(1, round(FEW * len(power)))
+    few = max(SHORT, round(FEW * len(power)))
     return bool(power[:few].sum() > MOST * power.sum())
 
 
 def _is_noisy(trace: Trace) -> bool:
     deviation = trace.deviation
     half = float(np.square(np.diff(deviation)).mean()) / 2
-    is_rough = half > ROUGH * float(deviation.var())
+    is_rough = half > ROUGH * float(np.square(deviation).mean())
     return bool(is_rough and np.sqrt(2 * half) > JUMPY * trace.step)
 
 
 def _left_by_constant(trace: Trace) -> float:
-    deviation = trace.deviation
-    return float(deviation.var() / np.square(deviation).mean())
+    return _left(trace, np.full(len(trace.actual), trace.deviation.mean()))
 
 
 def _left_by_ramp(trace: Trace) -> float:
     deviation = trace.deviation
     ramp = np.arange(1, len(deviation) + 1) / len(deviation)
-    fitted = ramp * (ramp @ deviation) / (ramp @ ramp)
-    return float(np.square(deviation - fitted).mean() / np.square(deviation).mean())
+    return _left(trace, ramp * (ramp @ deviation) / (ramp @ ramp))
+
+
+def _left(trace: Trace, fitted: Array) -> float:
+    """Return the share of the deviation that is left, beside what is usual."""
+    left = float(np.square(trace.deviation - fitted).mean()) - trace.size**2
+    return max(left, 0.0) / float(np.square(trace.deviation).mean())
+
+
+def _edge(trace: Trace) -> float:
+    """Return the deviation of the first and last three rows, as a share of its mean."""
+    deviation = trace.deviation
+    ends = (deviation[:3].mean() + deviation[-3:].mean()) / 2
+    return float(ends / deviation.mean()) if deviation.mean() else 0.0

@@ -94,6 +94,14 @@ class Reference:
 
         return Relations(self)
 
+    def longest_run(self, channel: int) -> int:
+        """Return the most rows that follow one another in which a channel keeps its value."""
+        longest = 1
+        for piece in self.pieces:
+            changed = np.flatnonzero(np.diff(piece[:, channel]) != 0) + 1
+            longest = max(longest, int(np.diff([0, *changed, len(piece)]).max()))
+        return longest
+
     def scale(self, X: Matrix) -> Array:
         """Return rows in scaled units, with the context clipped to its training range."""
         if self.context:

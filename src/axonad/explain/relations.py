@@ -7,7 +7,9 @@ well they hold is measured on the other fifth: whole blocks of rows, spread over
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +24,15 @@ Array = NDArray[np.float64]
 
 BLOCKS = 40  # about; every fifth is held out
 HELD_ROWS = 2_000  # held-out rows that errors are measured on, about
+MOST_GIVEN = 3  # channels of a relation that predict another one
+GAIN = 0.15  # share of the variance left that one more of them must explain
+CANDIDATES = 40  # channels tried as predictors, those most correlated
 PENALTY = 1e-4  # in units of a channel's variance
 FLOOR = 0.003  # smallest error of a channel, in scaled values: finer differences are not faults
 STILL = 0.1  # the same for a channel that did not move in training
 WIDTHS = (8, 32, 128)  # rows over which usual errors are averaged
 USUAL = 0.95  # share of such averages that count as usual
+LEAST = 0.25  # smallest weight of a channel that the others do not explain
 CACHED = 2**25  # values of regressions kept
 
 
@@ -82,6 +88,7 @@ class Relations:
         self._held = [part - self.mean for part in held[::thin]]
         still = reference.scaler.still
         self._floor = np.where(still, STILL, FLOOR)
+        self._tied: dict[int, tuple[int, ...]] = {}
         self._cache: OrderedDict[tuple[int, ...], Residuals] = OrderedDict()
 
     def features_of(self, X: Array) -> Array:
@@ -102,6 +109,20 @@ class Relations:
 
         usual = np.quantile(np.concatenate([largest(part) for part in self._held]), 0.98)
         return largest(features) / max(float(usual), 1.0)
+
+    @cached_property
+    def weights(self) -> Array:
+        """How much a contradiction of each channel counts: the share that the others explain."""
+        variance = np.concatenate(self._held)[:, : self.features.channels].var(axis=0)
+        left = np.square(self.residuals(()).size) / np.maximum(variance, 1e-12)
+        weights = np.maximum(1.0 - left, LEAST)
+        return np.where(self.reference.scaler.still, 1.0, weights)
+
+    def tied_to(self, channel: int) -> tuple[int, ...]:
+        """Return the channels that best predict a channel together, strongest first."""
+        if channel not in self._tied:
+            self._tied[channel] = find_predictors(self, channel)
+        return self._tied[channel]
 
     # -- all channels but some, each given the others ------------------------------------------
 
@@ -187,6 +208,32 @@ class Relations:
         cross = self.moments[used, target]
         system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
         return float(self.moments[target, target] - cross @ np.linalg.solve(system, cross))
+
+
+def find_predictors(
+    relations: Relations, target: int, suspects: Sequence[int] = ()
+) -> tuple[int, ...]:
+    """Return up to three channels that best predict ``target`` together, strongest first.
+
+    Suspects are never among them. At least one is returned if there is one.
+    """
+    now = np.arange(relations.features.channels)
+    moments = relations.moments[np.ix_(now, now)]
+    power = np.maximum(np.diag(moments), 1e-12)
+    close = np.abs(moments[target]) / np.sqrt(power)
+    close[[target, *suspects]] = -1.0
+    order = np.argsort(-close, kind="stable")[:CANDIDATES].tolist()
+    free = [j for j in order if close[j] >= 0]
+    chosen: tuple[int, ...] = ()
+    left = float(moments[target, target])
+    while free and len(chosen) < MOST_GIVEN:
+        tried = [(relations.variance_left(target, (*chosen, j)), j) for j in free]
+        best, j = min(tried)
+        if chosen and best > (1.0 - GAIN) * left:
+            break
+        chosen, left = (*chosen, j), best
+        free.remove(j)
+    return chosen
 
 
 def _split(pieces: list[Array], features: Features) -> tuple[list[Array], list[Array]]:

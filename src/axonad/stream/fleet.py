@@ -15,11 +15,13 @@ from axonad.data.holding import HOLD_LIMIT
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
+from axonad.explain import Why
 from axonad.stream.lane import Held, Lane, warn_of_context
 from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
+from axonad.threshold import Event
 
 KIND = "axonad-fleet"
 LISTED = 5  # vehicles named in an error message
@@ -41,6 +43,8 @@ class FleetScorer:
         Maximum number of consecutive rows in which a channel's last value replaces a missing one.
     ignore_extra
         Drop channels that the model does not know; by default they are refused.
+    keep
+        Number of rows to keep for :meth:`explain`; 0 keeps none. They are part of the saved state.
 
     Examples
     --------
@@ -57,10 +61,11 @@ class FleetScorer:
     """
 
     def __init__(
-        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False
-    ) -> None:
+        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False,
+        keep: int = 0,
+    ) -> None:  # fmt: skip
         check_int("hold_limit", hold_limit, low=0)
-        self._scorer = WindowScorer(detector)
+        self._scorer = WindowScorer(detector, keep=keep)
         self.detector = detector
         self.hold_limit = hold_limit
         self._reader = RowReader(
@@ -160,6 +165,10 @@ class FleetScorer:
         counts = {name: getattr(lane, name) for name in ("rows", "scored", "held", "refused")}
         return counts | {"gaps": lane.clock.gaps, "repeated": lane.clock.repeated}
 
+    def explain(self, vehicle: Vehicle, event: Event) -> Why:
+        """Return why an event of a vehicle was raised; see :meth:`StreamScorer.explain`."""
+        return self._scorer.explain(self._lane(vehicle), event)
+
     def reset(self, vehicle: Vehicle) -> None:
         """Clear a vehicle's window and the values to hold, as after a gap; its counts stay."""
         self._lane(vehicle).reset()
@@ -186,9 +195,11 @@ class FleetScorer:
         )  # fmt: skip
 
     @classmethod
-    def restore(cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False) -> Self:
+    def restore(
+        cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False, keep: int = 0
+    ) -> Self:
         """Return a fleet that continues where the saved one stopped, with the same scores."""
-        fleet = cls(detector, ignore_extra=ignore_extra)
+        fleet = cls(detector, ignore_extra=ignore_extra, keep=keep)
         with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
             fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:

@@ -21,6 +21,7 @@ from axonad.data.frames import Names
 from axonad.data.holding import Holding
 from axonad.errors import DataWarning, StaleError
 from axonad.modelfile import check_counts, check_rows
+from axonad.stream.kept_rows import KeptRows
 from axonad.stream.rows import Row
 
 Held = tuple[str, ...]
@@ -78,9 +79,10 @@ def warn_of_context(watch: ContextWatch | None, rows: Row, *, whose: str = "") -
 class Lane:
     """The state of one stream; :meth:`push` appends a row to its window."""
 
-    def __init__(self, names: Names, *, channels: int, window: int) -> None:
+    def __init__(self, names: Names, *, channels: int, window: int, keep: int = 0) -> None:
         self.rows = self.scored = self.held = self.refused = 0
         self.window = RowBuffer(window, channels)
+        self.kept = KeptRows(keep, channels) if keep else None
         self.clock = Clock()
         self._names = names
         self._holding = Holding(channels, names)
@@ -93,6 +95,8 @@ class Lane:
             self.reset()
             raise
         self.window.append(filled)
+        if self.kept is not None:
+            self.kept.add(self.rows - 1, filled)
         return held
 
     def fill(self, row: Row, *, hold_limit: int) -> tuple[Row, Held]:
@@ -125,14 +129,24 @@ class Lane:
             names.append(held)
         return filled, names, None
 
+    def extend(self, rows: Row, *, end: int) -> None:
+        """Append filled rows to the window; ``end`` is the number after the last one."""
+        self.window.extend(rows)
+        if self.kept is not None:
+            for number, row in enumerate(rows, start=end - len(rows)):
+                self.kept.add(number, row)
+
     def reset(self) -> None:
         """Clear the window and the last values; the counts stay."""
+        if self.kept is not None:
+            self.kept.cut()
         self.window.clear()
         self._holding.forget()
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
-        return {
+        kept = {} if self.kept is None else {"kept": self.kept.state()}
+        return kept | {
             "counts": [self.rows, self.scored, self.held, self.refused],
             "time": self.clock.state(),
             "silent": self._holding.silent.tolist(),
@@ -155,6 +169,8 @@ class Lane:
         self._holding.silent = silent
         self._holding.last = rows[-1].copy() if len(rows) else None
         self.window.extend(rows)
+        if self.kept is not None:
+            self.kept.restore(state.get("kept"))
 
     def _label(self, channel: int) -> str:
         return self._names[channel] if self._names is not None else str(channel)

@@ -20,11 +20,13 @@ from axonad.data.holding import HOLD_LIMIT
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import DivergedError, StaleError
+from axonad.explain import Why
 from axonad.stream.lane import Held, warn_of_context
 from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import Row, RowReader
 from axonad.stream.state import reading_state, write_state
 from axonad.stream.window_scorer import StreamResult, WindowScorer
+from axonad.threshold import Event
 
 KIND = "axonad-stream"
 BLOCK = 2_048  # rows scored at a time by push_many
@@ -43,6 +45,8 @@ class StreamScorer:
         Maximum number of consecutive rows in which a channel's last value replaces a missing one.
     ignore_extra
         Drop channels that the model does not know; by default they are refused.
+    keep
+        Number of rows to keep for :meth:`explain`; 0 keeps none. They are part of the saved state.
 
     See Also
     --------
@@ -50,10 +54,11 @@ class StreamScorer:
     """
 
     def __init__(
-        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False
-    ) -> None:
+        self, detector: Detector, *, hold_limit: int = HOLD_LIMIT, ignore_extra: bool = False,
+        keep: int = 0,
+    ) -> None:  # fmt: skip
         check_int("hold_limit", hold_limit, low=0)
-        self._scorer = WindowScorer(detector)
+        self._scorer = WindowScorer(detector, keep=keep)
         self.detector = detector
         self.hold_limit = hold_limit
         self._reader = RowReader(
@@ -188,6 +193,13 @@ class StreamScorer:
             self._blamed = row, self._scorer.blame(self._lane)
         return self._blamed[1]
 
+    def explain(self, event: Event) -> Why:
+        """Return why an event was raised, from the rows kept: now, or when it has resolved.
+
+        The event is one of ``alarms``, or any other whose steps are rows of the stream.
+        """
+        return self._scorer.explain(self._lane, event)
+
     def reset(self) -> None:
         """Clear the window and the values to hold, as after a gap; the counts stay."""
         self._lane.reset()
@@ -207,9 +219,11 @@ class StreamScorer:
         )  # fmt: skip
 
     @classmethod
-    def restore(cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False) -> Self:
+    def restore(
+        cls, path: str | Path, detector: Detector, *, ignore_extra: bool = False, keep: int = 0
+    ) -> Self:
         """Return a scorer that continues where the saved one stopped, with the same scores."""
-        scorer = cls(detector, ignore_extra=ignore_extra)
+        scorer = cls(detector, ignore_extra=ignore_extra, keep=keep)
         with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
             scorer.hold_limit = hold_limit
             scorer._lane.restore(document)
@@ -251,11 +265,11 @@ class StreamScorer:
         lane, window, known = self._lane, self.detector.history, filled
         if window > 1:
             known = np.concatenate([lane.window.rows()[-(window - 1) :], filled])
-        complete = max(0, len(known) - window + 1)
+        complete, end = max(0, len(known) - window + 1), lane.rows - int(refused)
         results: list[StreamResult | None] = [None] * (len(filled) - complete)
         if complete:
-            scored, end = self.detector.score_ends(known), lane.rows - int(refused)
+            scored = self.detector.score_ends(known)
             lanes, steps = [lane] * complete, range(end - complete, end)
             results += self._scorer.results(scored, lanes, steps, names[-complete:])
-        lane.window.extend(filled)
+        lane.extend(filled, end=end)
         return known, results

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import ConfigError
+from axonad.explain import Why
 from axonad.live_windows import LiveWindows, Scored
 from axonad.stream.lane import Held, Lane
+from axonad.threshold import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ class StreamResult:
 class WindowScorer:
     """Scores the windows of lanes with one fitted, causal detector."""
 
-    def __init__(self, detector: Detector) -> None:
+    def __init__(self, detector: Detector, *, keep: int = 0) -> None:
+        check_int("keep", keep, low=0)
+        self._keep = keep
         given: object = detector
         if not isinstance(given, Detector):
             hint = "; load a saved one with axonad.load(path)"
@@ -48,8 +53,9 @@ class WindowScorer:
         """Return the state of a new stream."""
         detector = self.detector
         return Lane(
-            detector.channel_names, channels=detector.n_features_in_, window=detector.history
-        )
+            detector.channel_names, channels=detector.n_features_in_, window=detector.history,
+            keep=self._keep,
+        )  # fmt: skip
 
     def score(self, lanes: Sequence[Lane], held: Sequence[Held]) -> list[StreamResult]:
         """Return the result of the last row of each lane; their windows must be full."""
@@ -78,6 +84,14 @@ class WindowScorer:
         """Return a value per channel for the rows of a full window, None if there are none."""
         found = self.detector.explain(self.detector.in_context(window)).blame
         return None if found is None else found[-1]
+
+    def explain(self, lane: Lane, event: Event) -> Why:
+        """Return why an event of a lane was raised; raise ConfigError if no rows are kept."""
+        if lane.kept is None:
+            raise ConfigError(
+                "the scorer keeps no rows to explain events by; create it with keep=2000, say"
+            )
+        return lane.kept.explain(self.detector, event)
 
     def remove(self, lane: Lane) -> None:
         """Free the lane's slot for another lane."""
