@@ -12,12 +12,15 @@ from axonad.data.series import Series
 from axonad.errors import DataWarning
 from axonad.explain import BrokenRelation, Counterfactual, Course, Why
 from axonad.registry import make_detector
+from axonad.report.page.axis import Axis
 from axonad.report.page.card import describe_model
 from axonad.report.page.content import DATE, SECONDS, STEP, Page, Source
+from axonad.report.page.curves import explained_curves
 from axonad.report.page.document import render
 from axonad.report.page.gather import keep_strongest, overview_points, view_recording
 from axonad.report.page.scoring import score_series
 from axonad.report.page.words import verdict
+from axonad.threshold import Event
 from tests.conftest import waves
 from tests.report.page.pages import recording
 
@@ -172,6 +175,16 @@ def test_an_explanation_is_told(detector):
     assert all(a.base is None or len(a.base) < 400 for a in arrays), "no view of the recording"
     assert curve.x[0] == max(0, found.event.start - 30) / 10
     assert len(event.relations[0].then_actual) == 150
+
+
+def test_curves_keep_as_many_rows_around_an_event_as_it_has():
+    rows = np.arange(1000.0)
+    course = Course("a", 100, rows, rows, rows, rows)
+    nothing = Counterfactual((), False, 2.0, 2.0, 0)
+    why = Why(("a",), "shifted", "", (course,), (), nothing, (480, 520))
+    (curve,) = explained_curves(why, Event(500, 560, 510, 2.0), Axis.of(None, 2000))
+    assert curve.x[[0, -1]].tolist() == [400, 639]
+    assert curve.actual[0] == 300
 
 
 def test_the_strongest_events_are_explained_by_the_model(detector):

@@ -20,17 +20,23 @@ MOST_KEPT = 20_000  # points of a curve before the size of the page is known
 FEWEST = 400  # points that every curve may have, however many there are
 BUDGET = 1_700_000  # bytes for all curves of a page
 CONTEXT = 20  # rows before and after an event, at least
+AROUND = 50  # the same, where it is explained
 MOST_RELATIONS = 2
 MOST_DOTS = 150
 
 
-def explained_curves(why: Why, axis: Axis) -> tuple[Curve, ...]:
-    """Return the courses of an explanation, the most important first."""
+def explained_curves(why: Why, event: Event, axis: Axis) -> tuple[Curve, ...]:
+    """Return the courses of an explanation around its event, the most important first."""
+    first, last = why.rows if why.rows[1] > why.rows[0] else (event.start, event.end)
+    first, last = min(first, event.start), max(last, event.end)
+    around = max(AROUND, last - first)
     found = []
     for course in why.courses[:MOST_CURVES]:
+        part = slice(max(0, first - around - course.start), last + around - course.start)
         x = axis.x[course.start : course.start + len(course.actual)]
         columns = (x, course.actual, course.expected, course.low, course.high)
-        found.append(thinned(_owned(course.channel, columns), MOST_KEPT))
+        curve = _owned(course.channel, [column[part] for column in columns])
+        found.append(thinned(curve, MOST_KEPT))
     return tuple(found)
 
 

@@ -120,7 +120,7 @@ def _view_event(
             "kind": why.kind,
             "sentence": why.sentence,
             "counterfactual": describe_counterfactual(why.counterfactual),
-            "curves": explained_curves(why, axis),
+            "curves": explained_curves(why, event, axis),
             "relations": scatters(why),
         }
     return EventView(

@@ -175,7 +175,7 @@ def _event_row(recording: RecordingView, event: EventView, *, several: bool) -> 
         cell(event.duration, value=event.length),
         cell(badge(event.severity) or "–", value=RANK[event.severity]),
         cell(f"{event.score:.3g}", value=event.score),
-        cell(heading(event)),
+        element("td", heading(event), class_="short"),
         element("td", names(event.channels), class_="names"),
     )
 
