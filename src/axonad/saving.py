@@ -28,6 +28,7 @@ FILES = ("detector.json", "state.safetensors")
 KIND = "axonad-detector"
 MOST_CHANNELS = 10_000_000
 LATER = ("context", "alarm_budget", "seconds_per_step")  # parameters that old models lack
+LONGEST = 1000  # characters of a text about the training data
 
 
 class Saving(Conditioning, ABC):
@@ -41,6 +42,8 @@ class Saving(Conditioning, ABC):
     """Sampling interval of the training series in seconds; None if it had no times."""
     recordings_: Recordings
     """How the rows learned from divide into recordings and stretches without a gap; not saved."""
+    trained_on_: Mapping[str, str] | None = None
+    """Name and times of the training data as text, if whoever called ``fit`` has set it."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
@@ -124,6 +127,8 @@ class Saving(Conditioning, ABC):
             document["alarms"] = self.alarm_setup_.to_json()
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
+        if self.trained_on_ is not None:
+            document["trained_on"] = dict(self.trained_on_)
         arrays = {**arrays, "training_scores": self.decision_scores_}
         if self.reference_ is not None:
             arrays |= self.reference_.to_arrays()
@@ -140,6 +145,9 @@ class Saving(Conditioning, ABC):
         if document.get("alarms") is not None:
             alarms = check_entries("alarms", document["alarms"])
             self.alarm_setup_ = AlarmSetup.from_json(alarms, channels=self.n_features_in_)
+        if document.get("trained_on") is not None:
+            known = check_entries("trained_on", document["trained_on"])
+            self.trained_on_ = {name: str(value)[:LONGEST] for name, value in known.items()}
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])

@@ -24,6 +24,10 @@ def test_small_demo(run, tmp_path, saved_figures, monkeypatch):
     assert "planted faults" in out
     assert "VUS-PR" in out
     assert "threshold from another drive without faults" in out
+    assert out.endswith("wrote d/demo.png, d/scores.csv and d/report.html\n")
+    page = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
+    assert "axonad demo --steps 4000 --epochs 1 --seed 2024 --out demo" in page
+    assert "simulated drive" in page
     assert (tmp_path / "d" / "demo.png").read_bytes().startswith(b"\x89PNG")
     planted = int(out.split(" faults planted")[0].split()[-1])
     axes = saved_figures["demo.png"].axes
@@ -55,5 +59,6 @@ def test_without_matplotlib_there_is_a_note_instead_of_the_picture(run, tmp_path
     assert code == 0
     assert err.startswith("note: no demo.png is drawn: figures need matplotlib; install it with")
     assert err.count("\n") == 1
-    assert out.endswith("wrote d/scores.csv\n")
-    assert [path.name for path in (tmp_path / "d").iterdir()] == ["scores.csv"]
+    assert out.endswith("wrote d/scores.csv and d/report.html\n")
+    names = {path.name for path in (tmp_path / "d").iterdir()}
+    assert names == {"scores.csv", "report.html"}

@@ -7,15 +7,19 @@ window. A stream has no score for these rows, and neither has an alarm.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from copy import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.errors import DataWarning
+
 if TYPE_CHECKING:
     from axonad.alarmed import Alarmed
+    from axonad.explanation import Explanation
 
 AnyDetector = TypeVar("AnyDetector", bound="Alarmed")
 
@@ -25,6 +29,18 @@ def placed_at_end(detector: AnyDetector) -> AnyDetector:
     if "align" not in detector.changeable or detector.scores_at_end:
         return detector
     return copy(detector).set_params(align="end")
+
+
+def explained_at_end(detector: Alarmed, X: Any, found: Explanation) -> Explanation:
+    """Return the result of ``explain`` as alarms judge it: ``found``, or made again at the end.
+
+    What is odd about the data was said when ``found`` was made and is not said again.
+    """
+    if found.at_end:
+        return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return placed_at_end(detector).explain(X)
 
 
 def without_lead(

@@ -16,6 +16,7 @@ from axonad.cli.fit import fit
 from axonad.cli.list import list_command
 from axonad.cli.paper import paper_app
 from axonad.cli.recalibrate import recalibrate
+from axonad.cli.report import report
 from axonad.cli.score import score
 from axonad.cli.selftest import selftest
 from axonad.cli.stream import stream
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},  # commands and groups inherit it
 )
-for command in (fit, score, stream, evaluate, selftest, recalibrate, export):
+for command in (fit, score, report, stream, evaluate, selftest, recalibrate, export):
     app.command()(command)
 app.command("list")(list_command)
 app.command()(demo)

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from axonad import __version__, atomic
 from axonad.alarms.event import AlarmEvent
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.recalibrate import recalibrate
@@ -26,6 +27,11 @@ from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.progress import working
 from axonad.registry import make_detector
+from axonad.report.page.card import describe_model
+from axonad.report.page.content import Page, Source
+from axonad.report.page.document import render
+from axonad.report.page.gather import keep_strongest, overview_points, view_recording
+from axonad.report.page.scoring import EXPLAINED, score_series
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 
@@ -41,7 +47,7 @@ def demo(
     epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and the fit.")] = 2024,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the figure and the scores.")
+        Path, typer.Option("--out", "-o", help="Folder for the figure, the scores and the page.")
     ] = Path("demo"),
     data: Annotated[
         bool,
@@ -56,10 +62,10 @@ def demo(
 
     The alarm threshold comes from another drive without faults.
     """
-    figure, table = folder / "demo.png", folder / "scores.csv"
+    figure, table, page = (folder / name for name in ("demo.png", "scores.csv", "report.html"))
     can_draw = can_draw_to(figure)
     data_files = [folder / name for name in DATA_FILES] if data else []
-    for path in (figure, table, *data_files):
+    for path in (figure, table, page, *data_files):
         check_output(path, force=force)
     with working("simulating two drives"):
         drive = generate_telemetry(steps=steps, seed=seed)
@@ -96,7 +102,11 @@ def demo(
             channels=CHANNELS,
             title="Simulated drive with planted faults",
         )
-    print_line(f"wrote {figure} and {table}" if can_draw else f"wrote {table}")
+    with working("explaining the events"):
+        command = f"axonad demo --steps {steps} --epochs {epochs} --seed {seed} --out demo"
+        content = _page(detector, test, result, command)
+    atomic.write_bytes(page, content, overwrite=True)
+    print_line(f"wrote {f'{figure}, ' if can_draw else ''}{table} and {page}")
 
 
 def _normal(drive: Telemetry) -> Series:
@@ -119,6 +129,29 @@ def _test_half(drive: Telemetry) -> Series:
         labels=drive.test_labels,
         times=np.arange(drive.train_end, len(drive.values)) / drive.sample_rate,
         name="simulated drive",
+    )
+
+
+def _page(detector: Detector, scored: Series, result: Explanation, command: str) -> bytes:
+    """Return the page of `axonad report` about the scored half of the drive."""
+    view = view_recording(
+        detector,
+        score_series(detector, scored, found=result),
+        source=Source(scored.name),
+        place=1,
+        first_number=1,
+        points=overview_points(recordings=1, channels=len(scored.channels)),
+    )
+    views, listed_only = keep_strongest([view], EXPLAINED)
+    return render(
+        Page(
+            title="Simulated drive with planted faults",
+            card=describe_model(detector, "of this run, not saved"),
+            recordings=views,
+            commands=(command,),
+            version=__version__,
+            listed_only=listed_only,
+        )
     )
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from axonad import atomic
-from axonad.alarms.drift_words import sentence
 from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
 from axonad.explain import Why
-from axonad.report.times import format_time
 from axonad.stream.chunks import TimedEvent
 
 EVENT_ENDINGS = (".csv", ".json")
@@ -71,16 +69,6 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
     if event.why is not None:
         record["why"] = event.why.to_json()
     return record
-
-
-def drift_sentence(timed: TimedEvent) -> str:
-    """Return the verdict of a drift with its times, or its steps if it has none."""
-    event = timed.event
-    if not isinstance(event, AlarmEvent):
-        raise TypeError(f"a drift is an AlarmEvent, got {type(event).__name__}")
-    step = "step " if event.begins is None else ""
-    since, until = step + format_time(timed.begins), step + format_time(timed.ends)
-    return sentence(event, since=since, until=until)
 
 
 def _why_cells(why: Why | None) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.errors import ConfigError, InputError
 from axonad.registry import detector_class
+from axonad.report.times import format_time
 from axonad.saving import FILES
 
 
@@ -104,6 +106,7 @@ def fit(
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))
         )
+    made.trained_on_ = _describe(recordings)
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()
@@ -123,6 +126,16 @@ def _first_rows(series: Series, rows: int | None) -> Series:
     if rows > len(series):
         raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
     return series.rows(0, rows)
+
+
+def _describe(recordings: Sequence[Series]) -> dict[str, str]:
+    """Return what a model card says about the training data: name, first and last time."""
+    first, last = recordings[0], recordings[-1]
+    more = f" and {len(recordings) - 1} more" if len(recordings) > 1 else ""
+    about = {"name": first.name + more}
+    if first.times is not None and last.times is not None and len(first) and len(last):
+        about |= {"from": format_time(first.times[0]), "to": format_time(last.times[-1])}
+    return about
 
 
 def _split_names(texts: list[str]) -> tuple[str, ...]:

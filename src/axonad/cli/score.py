@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Annotated
 import typer
 
 from axonad.alarms.event import AlarmEvent
-from axonad.alarms.scored import placed_at_end
+from axonad.alarms.scored import explained_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
-from axonad.cli.event_files import drift_sentence, write_events
+from axonad.cli.event_files import write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
@@ -26,9 +25,10 @@ from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
-from axonad.errors import ConfigError, DataWarning
+from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.registry import load
+from axonad.report.drift_sentence import drift_sentence
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 from axonad.stream.alarm_collector import data_collector
@@ -182,7 +182,7 @@ def _score_whole(
     found = judged = detector.explain(series)
     setup, events = detector.alarm_setup_, list[Event]()
     if setup is not None:
-        judged = _at_end(detector, series, found)
+        judged = explained_at_end(detector, series, found)
         events += judged.alarm_events(setup.policy)
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
@@ -204,15 +204,6 @@ def _score_whole(
     write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed), judged
-
-
-def _at_end(detector: Detector, series: Series, found: Explanation) -> Explanation:
-    """Return the result of a series as alarms are judged: by scores at the end of windows."""
-    if found.at_end:
-        return found
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # said in the first pass
-        return placed_at_end(detector).explain(series)
 
 
 def _print_events(found: EventList) -> None:

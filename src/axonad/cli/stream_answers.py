@@ -11,10 +11,10 @@ import math
 from typing import Any
 
 from axonad.alarms.event import DRIFT, Change
-from axonad.cli.event_files import drift_sentence
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
+from axonad.report.drift_sentence import drift_sentence
 from axonad.stream import StreamResult, StreamScorer
 from axonad.stream.alarm_collector import timed
 from axonad.stream.chunks import TimedEvent

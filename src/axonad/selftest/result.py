@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from axonad.errors import InputError
 
@@ -144,6 +144,26 @@ class SelfTest:
         writer.writeheader()
         writer.writerows(asdict(row) for row in self.rows)
         return target.getvalue()
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the result that :meth:`to_json` wrote; raise InputError for anything else."""
+        try:
+            document = json.loads(text)
+            known = {field.name: document[field.name] for field in fields(cls)}
+            for name in ("channels", "kinds", "sizes", "durations"):
+                known[name] = tuple(known[name])
+            known["rows"] = tuple(Row(**row) for row in known["rows"])
+            made = cls(**known)
+            str(made), made.blind  # fails if numbers are missing or of another type
+            for channel, kind in ((c, k) for c in made.channels for k in made.kinds):
+                made.cell(channel, kind)
+        except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
+            raise InputError(
+                f"this is not the JSON of a self-test ({type(error).__name__}: {error!s:.80}); "
+                "expected the selftest.json that axonad selftest --out writes"
+            ) from None
+        return made
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
