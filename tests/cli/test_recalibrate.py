@@ -95,7 +95,7 @@ def test_events_as_csv_and_live_alignment(ready, run, tmp_path):
     table = pl.read_csv(tmp_path / "e.csv")
     assert table.columns == [
         "from", "to", "start", "end", "peak", "score", "channels", "class", "severity", "reason",
-        "fired",
+        "fired", "drift",
     ]  # fmt: skip
     assert set(table["class"]) == {"anomaly", "data"}
     assert run("score", "m", "d.csv", "-o", "t.csv", "--events", "f.csv")[0] == 0

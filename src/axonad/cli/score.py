@@ -224,6 +224,13 @@ def _print_events(found: EventList) -> None:
             print_line(f"(the first {SHOWN} of {len(found.data)})")
     for timed in found.drift:
         print_line(drift_sentence(timed))
+    during = sum(isinstance(e.event, AlarmEvent) and e.event.drift for e in found.events)
+    if during:
+        kept, every = len(found.events), found.count
+        print_line(
+            f"{during} of {f'{kept}' if kept == every else f'the {kept} strongest'} "
+            "events fell into a drift"
+        )
 
 
 def _print_table(events: list[TimedEvent], last: str) -> None:
