@@ -1,0 +1,190 @@
+"""Samples of channels with different rates onto one raster, for files and for live data alike.
+
+The value of a channel at a raster time is that of its last sample at or before that time, if this
+is not older than the channel's maximum age; else it is missing. Nothing is interpolated, and no
+sample after a raster time has an effect on its row. Rows in which no channel has a value are left
+out; a table then has a gap in time there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.data.raster import Micros
+from axonad.errors import InputError
+
+Values = NDArray[np.float64]
+BEGIN = -(2**62)  # before all times
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Successive rows of a raster: their times in microseconds, and values (rows, channels)."""
+
+    times: Micros
+    values: Values
+
+
+@dataclass
+class Count:
+    """How many rows of a channel have a sample since the row before, a held one, and none."""
+
+    fresh: int = 0
+    held: int = 0
+    missing: int = 0
+
+
+class Resampler:
+    """Brings samples onto a raster, part by part.
+
+    Before ``advance(t)`` all samples up to time ``t`` should be pushed; then the rows are the same
+    however samples and calls are split. A sample that comes later counts for the rows to come.
+
+    Parameters
+    ----------
+    max_age
+        Channel name → the microseconds for which its value is held; in the order of the columns.
+    interval
+        Microseconds between rows.
+    """
+
+    def __init__(self, max_age: Mapping[str, int], *, interval: int) -> None:
+        if interval < 1:
+            raise InputError(f"interval must be at least 1 µs, got {interval}")
+        self.channels = tuple(max_age)
+        self.interval = interval
+        self.counts = {name: Count() for name in max_age}
+        self._ages = dict(max_age)
+        self._times = {name: np.empty(0, np.int64) for name in max_age}
+        self._values = {name: np.empty(0) for name in max_age}
+        self._next = BEGIN  # number of the next row
+
+    def push(self, channel: str, times: NDArray[Any], values: NDArray[Any]) -> None:
+        """Add samples of a channel, with times in microseconds; values not finite are left out."""
+        if channel not in self._ages:
+            raise InputError(f"the raster has no channel {channel!r}")
+        new_times, new = np.asarray(times, np.int64), np.asarray(values, np.float64)
+        finite = np.isfinite(new)
+        if not finite.all():
+            new_times, new = new_times[finite], new[finite]
+        known = self._times[channel]
+        if len(known):
+            new_times = np.concatenate([known, new_times])
+            new = np.concatenate([self._values[channel], new])
+        if (np.diff(new_times) < 0).any():
+            order = np.argsort(new_times, kind="stable")
+            new_times, new = new_times[order], new[order]
+        self._times[channel], self._values[channel] = new_times, new
+
+    def last_time(self) -> int:
+        """Return the time of the last sample; that of the last row without samples."""
+        ends = [int(times[-1]) for times in self._times.values() if len(times)]
+        return max(ends, default=(self._next - 1) * self.interval)
+
+    def row_times(self, until: int) -> Micros:
+        """Return the times of the rows that :meth:`advance` would return."""
+        last = until // self.interval
+        runs = [self._runs(name, until, last) for name in self.channels]
+        starts = np.concatenate([run[0] for run in runs] or [np.empty(0, np.int64)])
+        ends = np.concatenate([run[1] for run in runs] or [np.empty(0, np.int64)])
+        return _expand(*_merge(starts, ends)) * self.interval
+
+    def advance(self, until: int) -> Rows:
+        """Return the rows up to a time in microseconds that were not returned before."""
+        times = self.row_times(until)
+        values = np.empty((len(times), len(self.channels)))
+        for column, name in enumerate(self.channels):
+            values[:, column] = self._column(name, times)
+            self._forget(name, until)
+        self._next = max(self._next, until // self.interval + 1)
+        return Rows(times, values)
+
+    def state(self) -> dict[str, Any]:
+        """Return what :meth:`restore` needs, as JSON values."""
+        samples = {
+            name: [self._times[name].tolist(), self._values[name].tolist()]
+            for name in self.channels
+        }
+        return {"next": self._next, "samples": samples}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a state; raise KeyError, TypeError or ValueError if it does not fit."""
+        number, samples = state["next"], state["samples"]
+        if type(number) is not int or not BEGIN <= number <= -BEGIN:
+            raise ValueError(f"its next row must be a whole number, got {number!r}")
+        if set(samples) != set(self.channels):
+            raise ValueError("its channels are not those of the raster")
+        restored = {}
+        for name, (times, values) in samples.items():
+            if any(type(time) is not int for time in times) or times != sorted(times):
+                raise ValueError(f"the times of {name!r} must be whole numbers in order")
+            if len(times) != len(values) or not all(map(math.isfinite, values)):
+                raise ValueError(f"the values of {name!r} must be one finite number per time")
+            restored[name] = np.array(times, np.int64), np.array(values, np.float64)
+        self._next = number
+        for name, (times, values) in restored.items():
+            self._times[name], self._values[name] = times, values
+
+    def _runs(self, name: str, until: int, last: int) -> tuple[Micros, Micros]:
+        """Return the first and last numbers of the runs of rows in which a channel has a value."""
+        times = self._times[name]
+        times = times[: np.searchsorted(times, until, side="right")]
+        starts = np.maximum(-(-times // self.interval), self._next)
+        ends = np.minimum((times + self._ages[name]) // self.interval, last)
+        filled = starts <= ends
+        return _merge(starts[filled], ends[filled])
+
+    def _column(self, name: str, rows: Micros) -> Values:
+        """Return the values of a channel at the times of rows, and count them."""
+        times, values, count = self._times[name], self._values[name], self.counts[name]
+        if not len(times):
+            count.missing += len(rows)
+            return np.full(len(rows), np.nan)
+        places = np.searchsorted(times, rows, side="right") - 1
+        ages = rows - times[places]
+        known = (places >= 0) & (ages <= self._ages[name])
+        fresh = int((known & (ages < self.interval)).sum())
+        count.fresh += fresh
+        count.held += int(known.sum()) - fresh
+        count.missing += len(rows) - int(known.sum())
+        return np.where(known, values[places], np.nan)
+
+    def _forget(self, name: str, until: int) -> None:
+        """Drop the samples before the last one at or before a time."""
+        times = self._times[name]
+        keep = max(0, int(np.searchsorted(times, until, side="right")) - 1)
+        self._times[name], self._values[name] = times[keep:], self._values[name][keep:]
+
+
+def _merge(starts: Micros, ends: Micros) -> tuple[Micros, Micros]:
+    """Return the union of runs of numbers as runs in order that do not touch.
+
+    >>> [run.tolist() for run in _merge(np.array([8, 1, 3]), np.array([9, 2, 5]))]
+    [[1, 8], [5, 9]]
+    """
+    if not len(starts):
+        return starts, ends
+    order = np.argsort(starts, kind="stable")
+    starts, reach = starts[order], np.maximum.accumulate(ends[order])
+    breaks = starts[1:] > reach[:-1] + 1
+    first, last = np.concatenate([[True], breaks]), np.concatenate([breaks, [True]])
+    return starts[first], reach[last]
+
+
+def _expand(starts: Micros, ends: Micros) -> Micros:
+    """Return the numbers in runs.
+
+    >>> _expand(np.array([1, 8]), np.array([3, 9])).tolist()
+    [1, 2, 3, 8, 9]
+    """
+    sizes = ends - starts + 1
+    if not len(sizes):
+        return np.empty(0, np.int64)
+    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.arange(int(sizes.sum()), dtype=np.int64) + np.repeat(starts - before, sizes)
