@@ -42,9 +42,6 @@ class Saving(Conditioning, ABC):
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     _fitted_with: dict[str, Any]
 
-    changeable: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that may change after ``fit`` because scoring reads their current value."""
-
     @property
     def channel_names(self) -> Names:
         """Names of the channels in training; None if they had no names."""

@@ -2,8 +2,8 @@
 
 The value of a channel at a raster time is that of its last sample at or before that time, if this
 is not older than the channel's maximum age; else it is missing. Nothing is interpolated, and no
-sample after a raster time has an effect on its row. Rows in which no channel has a value are left
-out; a table then has a gap in time there.
+sample after a raster time has an effect on its row. Of successive rows in which no channel has a
+value only the first is kept: it is enough to part what is before it from what comes after.
 """
 
 from __future__ import annotations
@@ -87,13 +87,14 @@ class Resampler:
         ends = [int(times[-1]) for times in self._times.values() if len(times)]
         return max(ends, default=(self._next - 1) * self.interval)
 
+    def count_rows(self, until: int) -> int:
+        """Return how many rows :meth:`advance` would return."""
+        starts, ends = self._all_runs(until)
+        return int((ends - starts + 1).sum())
+
     def row_times(self, until: int) -> Micros:
         """Return the times of the rows that :meth:`advance` would return."""
-        last = until // self.interval
-        runs = [self._runs(name, until, last) for name in self.channels]
-        starts = np.concatenate([run[0] for run in runs] or [np.empty(0, np.int64)])
-        ends = np.concatenate([run[1] for run in runs] or [np.empty(0, np.int64)])
-        return _expand(*_merge(starts, ends)) * self.interval
+        return _expand(*self._all_runs(until)) * self.interval
 
     def advance(self, until: int) -> Rows:
         """Return the rows up to a time in microseconds that were not returned before."""
@@ -131,13 +132,22 @@ class Resampler:
         for name, (times, values) in restored.items():
             self._times[name], self._values[name] = times, values
 
+    def _all_runs(self, until: int) -> tuple[Micros, Micros]:
+        """Return the first and last numbers of the runs of rows, of all channels."""
+        last = until // self.interval
+        runs = [self._runs(name, until, last) for name in self.channels]
+        starts = np.concatenate([run[0] for run in runs] or [np.empty(0, np.int64)])
+        ends = np.concatenate([run[1] for run in runs] or [np.empty(0, np.int64)])
+        return _merge(starts, ends)
+
     def _runs(self, name: str, until: int, last: int) -> tuple[Micros, Micros]:
-        """Return the first and last numbers of the runs of rows in which a channel has a value."""
+        """Return the runs of rows in which a channel has a value, each with the row after it."""
         times = self._times[name]
         times = times[: np.searchsorted(times, until, side="right")]
-        starts = np.maximum(-(-times // self.interval), self._next)
-        ends = np.minimum((times + self._ages[name]) // self.interval, last)
-        filled = starts <= ends
+        firsts = -(-times // self.interval)
+        lasts = (times + self._ages[name]) // self.interval
+        starts, ends = np.maximum(firsts, self._next), np.minimum(lasts + 1, last)
+        filled = (firsts <= lasts) & (starts <= ends)
         return _merge(starts[filled], ends[filled])
 
     def _column(self, name: str, rows: Micros) -> Values:
@@ -187,4 +197,6 @@ def _expand(starts: Micros, ends: Micros) -> Micros:
     if not len(sizes):
         return np.empty(0, np.int64)
     before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    return np.arange(int(sizes.sum()), dtype=np.int64) + np.repeat(starts - before, sizes)
+    numbers: Micros = np.arange(int(sizes.sum()), dtype=np.int64)
+    numbers += np.repeat(starts - before, sizes)
+    return numbers

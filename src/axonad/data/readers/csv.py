@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from axonad.data.readers.asked import Asked
 from axonad.data.readers.cells import DecimalMark, Place, to_numbers
-from axonad.data.readers.columns import MISSING, Asked, Columns, choose_columns
+from axonad.data.readers.columns import MISSING, Columns, choose_columns
 from axonad.data.readers.dialect import COMMENTS, Dialect, find_dialect, option, shown
 from axonad.data.readers.records import RecordReader, Records
 from axonad.data.readers.source import Source

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 from numpy.typing import NDArray
 
+from axonad.data.readers.about import About
 from axonad.data.readers.cells import common_kind, convert_times, find_time_kind
 from axonad.data.readers.columns import Columns, to_series, to_times
 from axonad.data.series import Series
@@ -33,6 +34,10 @@ class Table:
         Whether the time column is text that may mean numbers.
     may_have_comma
         Whether such numbers may have a decimal comma.
+    units
+        The unit of each channel, where the file names units.
+    about
+        What became of the channels of a recording; filled with the last part.
     """
 
     columns: Columns
@@ -41,6 +46,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
     has_text_times: bool = False
     may_have_comma: bool = False
+    units: tuple[str, ...] | None = None
+    about: About | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ class End:
     times: NDArray[Any] | None = None  # of a series read at once
     time_kind: str | None = None  # of a series read in chunks
     notes: tuple[str, ...] = ()
+    about: About | None = None  # of a recording
 
 
 def pieces_of_whole(table: Table) -> Iterator[Piece | End]:
@@ -67,7 +75,8 @@ def pieces_of_whole(table: Table) -> Iterator[Piece | End]:
     untimed = Columns(columns.channels, columns.label, None, columns.name)
     times: list[pl.Series] = []
     for frame in table.frames:
-        yield Piece(to_series(frame, untimed, first=first), table.rows)
+        series = to_series(frame, untimed, first=first)
+        yield Piece(replace(series, units=table.units), table.rows)
         first += frame.height
         if columns.time is not None:
             times.append(frame[columns.time])
@@ -78,7 +87,7 @@ def pieces_of_whole(table: Table) -> Iterator[Piece | End]:
             kind = find_time_kind(whole, may_have_comma=table.may_have_comma)
             whole = convert_times(whole, kind, may_have_comma=table.may_have_comma)
         joined = to_times(whole, columns.name)
-    yield End(times=joined, notes=tuple(table.notes))
+    yield End(times=joined, notes=tuple(table.notes), about=table.about)
 
 
 def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | End]:
@@ -99,6 +108,7 @@ def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | En
                     f"the times in column {columns.time!r} of {columns.name} were numbers when the "
                     "file was first read; leave the file unchanged while it is read"
                 ) from None
-        yield Piece(to_series(frame, columns, first=first), table.rows, tuple(table.notes))
+        series = replace(to_series(frame, columns, first=first), units=table.units)
+        yield Piece(series, table.rows, tuple(table.notes))
         first += frame.height
-    yield End(time_kind=common_kind(kinds), notes=tuple(table.notes))
+    yield End(time_kind=common_kind(kinds), notes=tuple(table.notes), about=table.about)
