@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +37,8 @@ class Saving(Conditioning, ABC):
     threshold_: float
     interval_: float | None = None
     """Sampling interval of the training series in seconds; None if it had no times."""
+    units_: Mapping[str, str] = MappingProxyType({})
+    """Units of the training channels, where they are known; scoring is refused in others."""
     changeable: ClassVar[frozenset[str]] = frozenset()
     """Parameters that may change after ``fit`` because scoring reads their current value."""
     alarm_setup_: AlarmSetup | None = None
@@ -114,6 +117,8 @@ class Saving(Conditioning, ABC):
         }
         if self.alarm_setup_ is not None:
             document["alarms"] = self.alarm_setup_.to_json()
+        if self.units_:
+            document["units"] = dict(self.units_)
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         arrays = {**arrays, "training_scores": self.decision_scores_}
@@ -130,6 +135,8 @@ class Saving(Conditioning, ABC):
         if document.get("alarms") is not None:
             alarms = check_entries("alarms", document["alarms"])
             self.alarm_setup_ = AlarmSetup.from_json(alarms, channels=self.n_features_in_)
+        if document.get("units") is not None:
+            self.units_ = _check_units(document["units"])
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])
@@ -173,3 +180,11 @@ class Saving(Conditioning, ABC):
     def _restore(self, values: Mapping[str, Any], arrays: modelfile.Arrays) -> None:
         """Restore what ``_state`` returned; raise KeyError or ValueError if it does not fit."""
         raise ConfigError(f"{type(self).__name__} cannot be loaded")
+
+
+def _check_units(units: object) -> dict[str, str]:
+    """Return the units by channel in a saved document."""
+    found = check_entries("units", units)
+    if not all(isinstance(unit, str) for unit in found.values()):
+        raise TypeError(f"units are {units!r:.40}; expected texts by channel")
+    return {name: str(unit) for name, unit in found.items()}

@@ -7,19 +7,25 @@ from typing import Annotated
 
 import typer
 
+from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
+from axonad.cli.reading import read_options
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
+from axonad.data.units import units_of
 from axonad.errors import InputError
 from axonad.registry import detector_class
 from axonad.saving import FILES
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Training data, CSV or Parquet.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP."),
+    ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
     detector: Annotated[
         str, typer.Option(help="Name of the detector; `axonad list`. AxonAD is the paper's.")
@@ -42,7 +48,13 @@ def fit(
     rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
+    channels: options.Channels = None,
     ignore: Ignore = None,
+    codes: options.Codes = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    rate: options.Rate = None,
+    max_age: options.MaxAge = None,
     fill: Fill = None,
     max_hold: MaxHold = None,
     separator: Separator = None,
@@ -58,12 +70,17 @@ def fit(
     if context:
         params["context"] = _split_names(context)
     made = build(cls, params)
-    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
+    columns = read_options(
+        time=time, label=label, channels=channels, ignore=ignore, codes=codes, rename=rename,
+        dbc=dbc, rate=rate, max_age=max_age, separator=separator,
+    )  # fmt: skip
+    series = read(data, **columns)
     if rows is not None:
         if rows > len(series):
             raise InputError(f"--rows must be at most the series length {len(series)}, got {rows}")
         series = series.rows(0, rows)
     made.fit(fill_series(series, filler))
+    made.units_ = units_of(series)
     made.save(model, overwrite=force)
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()

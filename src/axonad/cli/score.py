@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import EVENT_ENDINGS, write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
+from axonad.cli.reading import checked, checked_chunks, for_model, read_options
 from axonad.cli.score_chunks import prepared, score_chunked
 from axonad.cli.score_table import score_columns
 from axonad.cli.terminal import plain_table, print_line, print_table
@@ -37,7 +38,10 @@ CHUNK = 100_000  # rows per chunk of such a file
 
 def score(
     model: options.ModelFolder,
-    data: Annotated[Path, typer.Argument(help="Data to score, CSV or Parquet.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP."),
+    ],
     target: Annotated[
         Path, typer.Option("--out", "-o", help="File to write the scores to, .csv or .parquet.")
     ],
@@ -55,6 +59,9 @@ def score(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     threshold: Threshold = None,
@@ -93,22 +100,21 @@ def score(
     is_large = data.is_file() and data.stat().st_size > LARGE
     if chunk is None and figure is None and detector.is_causal and is_large:
         chunk = CHUNK
-    columns: dict[str, Any] = {
-        "time": time,
-        "label": label,
-        "ignore": ignore or (),
-        "separator": separator,
-    }
+    columns = read_options(
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
+        separator=separator,
+    )  # fmt: skip
+    columns = for_model(columns, detector, data)
     if chunk is not None:
         file = FileChunks(data, size=chunk, **columns)
 
         def chunks(watch: DataCollector | None) -> Iterator[Series]:
             filler = make_filler(fill, max_hold, interval=interval)
-            return prepared(file, keep=known, filler=filler, watch=watch)
+            return prepared(checked_chunks(file, detector), keep=known, filler=filler, watch=watch)
 
         found = score_chunked(detector, chunks, target, keep_events=events_file is not None)
     else:
-        series = read(data, **columns)
+        series = checked(read(data, **columns), detector)
         filler = make_filler(fill, max_hold, interval=interval)
         raw = series if known is None else series.keep(known)
         found = _score_whole(detector, fill_series(raw, filler), target, figure)

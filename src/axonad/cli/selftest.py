@@ -12,6 +12,7 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
+from axonad.cli.reading import checked, for_model, read_options
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
 from axonad.registry import load
@@ -65,6 +66,9 @@ def selftest(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     threshold: Threshold = None,
@@ -93,7 +97,11 @@ def selftest(
     if device is not None:
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
-    series = read(data, time=time, label=label, ignore=ignore or (), separator=separator)
+    columns = read_options(
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
+        separator=separator,
+    )  # fmt: skip
+    series = checked(read(data, **for_model(columns, detector, data)), detector)
     if ignore_extra and detector.channel_names is not None:
         series = series.keep(detector.channel_names)
     series = fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))

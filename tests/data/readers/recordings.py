@@ -8,7 +8,6 @@ from pathlib import Path
 
 import can
 import numpy as np
-from asammdf import MDF, Signal, Source
 
 BEGIN = 1_627_274_454.0  # 2021-07-26T04:40:54Z
 DBC = """VERSION ""
@@ -67,6 +66,8 @@ def write_log(path: Path, messages: list[can.Message]) -> Path:
 
 def write_bus_mdf(path: Path, messages: list[can.Message]) -> Path:
     """Write frames as MDF4 bus logging."""
+    from asammdf import MDF, Signal, Source
+
     kinds = [("ID", "<u4"), ("IDE", "u1"), ("BusChannel", "u1"), ("DLC", "u1")]
     kinds += [("DataLength", "u1"), ("DataBytes", "(8,)u1")]
     rows = np.zeros(len(messages), [(f"CAN_DataFrame.{name}", kind) for name, kind in kinds])
@@ -86,6 +87,8 @@ def write_bus_mdf(path: Path, messages: list[can.Message]) -> Path:
 
 def write_mdf(path: Path, channels: dict, *, version: str = "4.10") -> Path:
     """Write measured channels: name → (times, values, unit)."""
+    from asammdf import MDF, Signal
+
     with _dated(MDF(version=version)) as mdf:
         for name, (times, values, unit) in channels.items():
             mdf.append([Signal(values, times, name=name, unit=unit)])
@@ -113,7 +116,7 @@ def write_mcap(path: Path, channels: dict) -> Path:
     return path
 
 
-def _dated(mdf: MDF) -> MDF:
+def _dated(mdf):
     from datetime import UTC, datetime
 
     mdf.start_time = datetime.fromtimestamp(BEGIN, UTC)
