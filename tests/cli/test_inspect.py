@@ -57,7 +57,7 @@ def test_the_columns_of_a_table(run, tmp_path):
 def test_a_model_reads_its_channels_at_its_rate(run, drive, tmp_path):
     (tmp_path / "names.toml").write_text('wheel_speed = "wheel"\n')
     words = ("--rename", "names.toml", "--rate", "20Hz", *DBC)
-    code, out, err = run("fit", drive, "--out", "m", *RIDGE, *words, "--ignore", "oil")
+    code, _, err = run("fit", drive, "--out", "m", *RIDGE, *words, "--ignore", "oil")
     assert code == 0
     assert "not learned from" in err
     document = json.loads((tmp_path / "m" / "detector.json").read_text())

@@ -16,6 +16,7 @@ from axonad.cli.event_files import EVENT_ENDINGS, write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import TABLE_ENDINGS, check_output, write_table
 from axonad.cli.reading import checked, checked_chunks, for_model, read_options
+from axonad.cli.recording_files import RECORDING_ENDINGS, write_recording
 from axonad.cli.score_chunks import prepared, score_chunked
 from axonad.cli.score_table import score_columns
 from axonad.cli.terminal import plain_table, print_line, print_table
@@ -43,7 +44,13 @@ def score(
         typer.Argument(help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP."),
     ],
     target: Annotated[
-        Path, typer.Option("--out", "-o", help="File to write the scores to, .csv or .parquet.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write the scores to: .csv, .parquet, or .mf4 or .mcap with the "
+            "channels too.",
+        ),
     ],
     figure: Annotated[
         Path | None, typer.Option(help="Also plot channels, scores and alarms to this PNG or SVG.")
@@ -82,7 +89,11 @@ def score(
     ] = None,
 ) -> None:
     """Score a file: write one row per step with its score, score components and alarm."""
-    check_output(target, force=force, inputs=[data], endings=TABLE_ENDINGS)
+    endings = (*TABLE_ENDINGS, *RECORDING_ENDINGS)
+    check_output(target, force=force, inputs=[data], endings=endings)
+    is_recording_file = target.suffix.lower() in RECORDING_ENDINGS
+    if is_recording_file and chunk is not None:
+        raise ConfigError(f"{target.suffix} needs the whole series; leave out --chunk")
     if events_file is not None:
         check_output(events_file, force=force, inputs=[data, target], endings=EVENT_ENDINGS)
     if figure is not None and chunk is not None:
@@ -98,7 +109,13 @@ def score(
     known = detector.channel_names if ignore_extra else None
     interval = detector.interval_
     is_large = data.is_file() and data.stat().st_size > LARGE
-    if chunk is None and figure is None and detector.is_causal and is_large:
+    if (
+        chunk is None
+        and figure is None
+        and not is_recording_file
+        and detector.is_causal
+        and is_large
+    ):
         chunk = CHUNK
     columns = read_options(
         time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
@@ -151,7 +168,10 @@ def _score_whole(
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
-    write_table(target, score_columns(series, found))
+    if target.suffix.lower() in RECORDING_ENDINGS:
+        write_recording(target, series, found)
+    else:
+        write_table(target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed)
 

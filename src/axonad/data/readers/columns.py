@@ -12,13 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from axonad.data.readers.asked import Asked, check_matches, missing_name
-from axonad.data.readers.dialect import option, shown
+from axonad.data.readers.dialect import NO_VALUES, option, shown
 from axonad.data.series import Series
 from axonad.errors import InputError
 
 TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
-MISSING = ("", "NA", "N/A", "null", "None")
+MISSING = NO_VALUES
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?\s*")
 
 
