@@ -79,6 +79,8 @@ def to_micros(seconds: NDArray[Any]) -> Micros:
 def native_interval(times: Micros) -> float | None:
     """Return the median step between successive samples; None if time does not move forward."""
     steps = np.diff(times)
+    if (steps < 0).any():
+        steps = np.diff(np.sort(times))
     forward = steps[steps > 0]
     return float(np.median(forward)) if len(forward) else None
 

@@ -100,8 +100,14 @@ class Resampler:
         """Return the rows up to a time in microseconds that were not returned before."""
         times = self.row_times(until)
         values = np.empty((len(times), len(self.channels)))
+        found: dict[int, tuple[NDArray[np.intp], Micros]] = {}  # of channels that share times
         for column, name in enumerate(self.channels):
-            values[:, column] = self._column(name, times)
+            own = self._times[name]
+            if id(own) not in found and len(own):
+                places = np.searchsorted(own, times, side="right") - 1
+                found[id(own)] = places, times - own[places]
+            values[:, column] = self._column(name, len(times), *found.get(id(own), (None, None)))
+        for name in self.channels:
             self._forget(name, until)
         self._next = max(self._next, until // self.interval + 1)
         return Rows(times, values)
@@ -135,7 +141,8 @@ class Resampler:
     def _all_runs(self, until: int) -> tuple[Micros, Micros]:
         """Return the first and last numbers of the runs of rows, of all channels."""
         last = until // self.interval
-        runs = [self._runs(name, until, last) for name in self.channels]
+        shared = {(id(self._times[name]), self._ages[name]): name for name in self.channels}
+        runs = [self._runs(name, until, last) for name in shared.values()]
         starts = np.concatenate([run[0] for run in runs] or [np.empty(0, np.int64)])
         ends = np.concatenate([run[1] for run in runs] or [np.empty(0, np.int64)])
         return _merge(starts, ends)
@@ -150,20 +157,24 @@ class Resampler:
         filled = (firsts <= lasts) & (starts <= ends)
         return _merge(starts[filled], ends[filled])
 
-    def _column(self, name: str, rows: Micros) -> Values:
-        """Return the values of a channel at the times of rows, and count them."""
-        times, values, count = self._times[name], self._values[name], self.counts[name]
-        if not len(times):
-            count.missing += len(rows)
-            return np.full(len(rows), np.nan)
-        places = np.searchsorted(times, rows, side="right") - 1
-        ages = rows - times[places]
+    def _column(
+        self, name: str, rows: int, places: NDArray[np.intp] | None, ages: Micros | None
+    ) -> Values:
+        """Return the values of a channel in rows, and count them.
+
+        ``places`` are the numbers of its last samples before each row, ``ages`` their ages; None if
+        it has no samples.
+        """
+        count = self.counts[name]
+        if places is None or ages is None:
+            count.missing += rows
+            return np.full(rows, np.nan)
         known = (places >= 0) & (ages <= self._ages[name])
         fresh = int((known & (ages < self.interval)).sum())
         count.fresh += fresh
         count.held += int(known.sum()) - fresh
-        count.missing += len(rows) - int(known.sum())
-        return np.where(known, values[places], np.nan)
+        count.missing += rows - int(known.sum())
+        return np.where(known, self._values[name][places], np.nan)
 
     def _forget(self, name: str, until: int) -> None:
         """Drop the samples before the last one at or before a time."""

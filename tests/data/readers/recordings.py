@@ -116,6 +116,39 @@ def write_mcap(path: Path, channels: dict) -> Path:
     return path
 
 
+def write_ros_mcap(path: Path, *, version: int) -> Path:
+    """Write 30 messages of a stamped velocity as ROS 1 or ROS 2 does, at 10 Hz."""
+    from mcap.writer import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE if version == 2 else Stores.ROS1_NOETIC)
+    kinds, name = store.types, "geometry_msgs/msg/TwistStamped"
+    text, _ = store.generate_msgdef(name, ros_version=version)
+    vector, count = kinds["geometry_msgs/msg/Vector3"], {} if version == 2 else {"seq": 7}
+    stamp = kinds["builtin_interfaces/msg/Time"](sec=5, nanosec=6)
+    header = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="base", **count)
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start(profile=f"ros{version}")
+        schema = writer.register_schema(
+            name=name if version == 2 else name.replace("/msg", ""),
+            encoding=f"ros{version}msg", data=text.encode(),
+        )  # fmt: skip
+        topic = writer.register_channel(
+            topic="/twist", message_encoding="cdr" if version == 2 else "ros1", schema_id=schema
+        )
+        for i in range(30):
+            linear, angular = vector(x=0.5 * i, y=0.0, z=1.0), vector(x=2.0, y=3.0, z=-i)
+            twist = kinds["geometry_msgs/msg/Twist"](linear=linear, angular=angular)
+            message = kinds[name](header=header, twist=twist)
+            write = store.serialize_cdr if version == 2 else store.serialize_ros1
+            data = bytes(write(message, name))
+            time = int((BEGIN * 10 + i) * 10**8)
+            writer.add_message(topic, log_time=time, data=data, publish_time=time)
+        writer.finish()
+    return path
+
+
 def _dated(mdf):
     from datetime import UTC, datetime
 

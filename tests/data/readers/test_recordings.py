@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 
 import cantools
@@ -172,6 +173,37 @@ def test_a_message_on_two_buses_gives_two_channels(folder, tmp_path):
     path = recordings.write_log(tmp_path / "two.blf", messages)
     channels = axonad.read(path, dbc=[folder / "bus.dbc"]).channels
     assert {"speed@CAN0", "speed@CAN1"} < set(channels)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_messages_of_ros(tmp_path, version):
+    path = recordings.write_ros_mcap(tmp_path / "a.mcap", version=version)
+    series = axonad.read(path, ignore=["*.y"])
+    parts = ("linear.x", "linear.z", "angular.x", "angular.z")
+    assert series.channels == tuple(f"/twist.twist.{part}" for part in parts)
+    np.testing.assert_allclose(series.values[:, 0], 0.5 * np.arange(30))
+    np.testing.assert_allclose(series.values[:, 3], -np.arange(30))
+    assert str(series.times[0]) == "2021-07-26T04:40:54.000000"
+    with pytest.raises(InputError, match=r"'/twist.header.frame_id' of a.mcap holds text"):
+        axonad.read(path, channels=["/twist.header.frame_id"])
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("drive.mf4", "asammdf", "mdf"),
+        ("drive.blf", "can", "can"),
+        ("decoded.mcap", "mcap", "mcap"),
+    ],
+)
+def test_a_missing_package_is_named(folder, monkeypatch, name, package, extra):
+    from axonad.data.readers import process
+
+    monkeypatch.setattr(process, "borrow", lambda: None)  # read in this process
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.reader", None)
+    with pytest.raises(ImportError, match=rf"install it with: pip install 'axonad\[{extra}\]'"):
+        read(folder, name)
 
 
 def test_real_drives_are_decoded_as_by_asammdf(shared_data, tmp_path):

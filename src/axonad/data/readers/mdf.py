@@ -209,4 +209,6 @@ def _to_samples(
         why = TEXT if values.dtype.kind in "SU" else "arrays"
         return Samples(name, unit, times, why=why)
     values = values.astype(np.float64)
+    if sound.all():  # channels of a group share the array of times, which is resampled once
+        return Samples(name, unit, times, values)
     return Samples(name, unit, times[sound], values[sound])

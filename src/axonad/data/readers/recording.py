@@ -77,7 +77,7 @@ class _Raster:
 
     def __init__(self, used: Sequence[Samples], asked: Asked, label: str | None) -> None:
         self.used = used
-        self.native = {one.name: native_interval(np.sort(one.times)) for one in used}
+        self.native = _native(used)
         self.fastest = ""
         interval = asked.interval()
         if interval is None:
@@ -97,6 +97,13 @@ class _Raster:
         for one in used:
             self.resampler.push(one.name, one.times, one.values)
         self.until = self.resampler.last_time()
+
+
+def _native(used: Sequence[Samples]) -> dict[str, float | None]:
+    """Return the native interval of each channel; those of a group share the array of times."""
+    shared = {id(one.times): one.times for one in used}
+    found = {key: native_interval(times) for key, times in shared.items()}
+    return {one.name: found[id(one.times)] for one in used}
 
 
 def _checked(one: Samples, asked: Asked, name: str) -> Samples:
@@ -138,7 +145,7 @@ def _describe(made: _Raster, table: Table, listed: Sequence[Samples]) -> None:
     rows = table.rows or 0
     about = []
     for one in listed:
-        native = made.native.get(one.name) or native_interval(np.sort(one.times))
+        native = made.native.get(one.name) if not one.why else native_interval(one.times)
         known: dict[str, float | int] = {}
         if not one.why:
             known = vars(made.resampler.counts[one.name]) | {

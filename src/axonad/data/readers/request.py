@@ -97,7 +97,10 @@ def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece |
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # polars panics with a BaseException
-        raise to_file_error(error, request) from error
+        failed = to_file_error(error, request)
+        if request.is_recording and isinstance(error, Exception) and not is_out_of_memory(error):
+            raise failed from None  # its parsers are Python, so the process can go on
+        raise failed from error
 
 
 def to_file_error(error: BaseException, request: Request) -> FileError:
@@ -108,6 +111,9 @@ def to_file_error(error: BaseException, request: Request) -> FileError:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if not isinstance(error, Exception):  # a panic of the parser
             reason = f"it is damaged; its parser failed with {reason[:SHOWN]!r}"
+        elif request.is_recording and not isinstance(error, OSError):
+            kind = type(error).__name__
+            reason = f"it is damaged or of another format ({kind}: {reason[:SHOWN]})"
     return FileError(to_sentence(f"{request.shown} cannot be read as {request.format}: {reason}"))
 
 
