@@ -70,8 +70,8 @@ class Resampler:
         if channel not in self._ages:
             raise InputError(f"the raster has no channel {channel!r}")
         new_times, new = np.asarray(times, np.int64), np.asarray(values, np.float64)
-        finite = np.isfinite(new)
-        if not finite.all():
+        if not np.isfinite(np.add.reduce(new)):  # finite values may also overflow
+            finite = np.isfinite(new)
             new_times, new = new_times[finite], new[finite]
         known = self._times[channel]
         if len(known):
@@ -155,7 +155,10 @@ class Resampler:
         lasts = (times + self._ages[name]) // self.interval
         starts, ends = np.maximum(firsts, self._next), np.minimum(lasts + 1, last)
         filled = (firsts <= lasts) & (starts <= ends)
-        return _merge(starts[filled], ends[filled])
+        if not filled.all():
+            starts, ends = starts[filled], ends[filled]
+        breaks = np.flatnonzero(starts[1:] > ends[:-1] + 1)  # both are in order, as times are
+        return starts[np.r_[0, breaks + 1][: len(starts)]], ends[np.r_[breaks, -1][: len(ends)]]
 
     def _column(
         self, name: str, rows: int, places: NDArray[np.intp] | None, ages: Micros | None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from axonad.data.raster import (
     SECOND,
@@ -17,11 +17,12 @@ from axonad.data.raster import (
 )
 from axonad.data.readers.about import About, ChannelAbout
 from axonad.data.readers.asked import Asked
-from axonad.data.readers.columns import Columns
+from axonad.data.readers.columns import Columns, wrong_label
 from axonad.data.readers.limits import largest_series
 from axonad.data.readers.samples import Samples, find_label
 from axonad.data.readers.table import Table
 from axonad.data.resample import Resampler
+from axonad.data.series import Series
 from axonad.errors import FileError, InputError
 
 TIME = "\0time"  # no channel has this name
@@ -46,14 +47,14 @@ def to_table(
     """
     if asked.time is not None:
         raise InputError(f"{name} is a recording and has its own times; leave out time (--time)")
-    listed = [_checked(one, asked, name) for one in found]
+    listed = [_checked(one, asked) for one in found]
     used = [one for one in listed if not one.why]
     if not used:
         reasons = sorted({one.why for one in listed})
         why = f": {len(listed)} left out ({'; '.join(reasons[:3])})" if listed else ""
         raise InputError(f"{name} has no channels to read{why}; axonad inspect lists them")
     label = find_label(asked, [one.name for one in used], name=name)
-    made = _Raster(used, asked, label)
+    made = _Raster(used, asked, label, name)
     if not made.channels:
         raise InputError(f"{name} has no channels but labels; expected at least one")
     count = made.resampler.count_rows(made.until)
@@ -75,8 +76,9 @@ def to_table(
 class _Raster:
     """The channels to read, their native intervals and the resampler with all samples."""
 
-    def __init__(self, used: Sequence[Samples], asked: Asked, label: str | None) -> None:
+    def __init__(self, used: Sequence[Samples], asked: Asked, label: str | None, name: str) -> None:
         self.used = used
+        _check_times(used, name)
         self.native = _native(used)
         self.fastest = ""
         interval = asked.interval()
@@ -99,6 +101,17 @@ class _Raster:
         self.until = self.resampler.last_time()
 
 
+def _check_times(used: Sequence[Samples], name: str) -> None:
+    """Raise an error for times so far away that sums with them would overflow."""
+    for times in {id(one.times): one.times for one in used}.values():
+        latest = max(int(times.max()), -int(times.min()))
+        if latest > LATEST:
+            raise InputError(
+                f"{name} has a sample {latest / SECOND:.3g} s from the beginning of time; the file "
+                "is damaged"
+            )
+
+
 def _native(used: Sequence[Samples]) -> dict[str, float | None]:
     """Return the native interval of each channel; those of a group share the array of times."""
     shared = {id(one.times): one.times for one in used}
@@ -106,19 +119,15 @@ def _native(used: Sequence[Samples]) -> dict[str, float | None]:
     return {one.name: found[id(one.times)] for one in used}
 
 
-def _checked(one: Samples, asked: Asked, name: str) -> Samples:
-    """Return the samples of a channel with a number, in sound times; say if they are too few."""
+def _checked(one: Samples, asked: Asked) -> Samples:
+    """Return the samples of a channel that are numbers; say if they are too few."""
     if one.why:
         return one
-    finite = np.isfinite(one.values)
-    times, values = (
-        (one.times, one.values) if finite.all() else (one.times[finite], one.values[finite])
-    )
-    if len(times) and int(np.abs(times).max()) > LATEST:
-        raise InputError(
-            f"channel {one.name!r} of {name} has a sample {int(np.abs(times).max()) / SECOND:.3g} "
-            "s from the beginning; the file is damaged"
-        )
+    times, values = one.times, one.values
+    if not np.isfinite(np.add.reduce(values)):
+        finite = np.isfinite(values)
+        if not finite.all():
+            times, values = times[finite], values[finite]
     if not len(times) or (len(times) < FEWEST and one.name not in asked.channels):
         return Samples(one.name, one.unit, times, why="1 sample" if len(times) else "no samples")
     return replace(one, times=times, values=values)
@@ -126,19 +135,34 @@ def _checked(one: Samples, asked: Asked, name: str) -> Samples:
 
 def _frames(
     made: _Raster, table: Table, listed: Sequence[Samples], size: int, *, is_absolute: bool
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[Series]:
     """Yield the raster part by part; say at the end what became of the channels."""
-    times = made.resampler.row_times(made.until)
-    for start in range(0, len(times), size):
-        rows = made.resampler.advance(int(times[min(start + size, len(times)) - 1]))
-        frame = pl.DataFrame(rows.values, schema=list(made.resampler.channels), orient="row")
+    names = made.resampler.channels
+    kept = [i for i, one in enumerate(names) if one != made.label]
+    rows, start = table.rows or 0, 0
+    times = made.resampler.row_times(made.until) if rows > size else None
+    while start < rows:
+        start = min(start + size, rows)
+        part = made.resampler.advance(made.until if times is None else int(times[start - 1]))
+        labels = None
         if made.label is not None:
-            frame = frame.with_columns(pl.col(made.label).fill_nan(0.0))
-        stamps = pl.Series(TIME, rows.times)
-        stamps = stamps.cast(pl.Datetime("us")) if is_absolute else stamps / SECOND
-        if start + size >= len(times):
+            labels = _labels(part.values[:, names.index(made.label)], made.label, table.columns)
+        if start == rows:
             _describe(made, table, listed)
-        yield frame.with_columns(stamps.alias(TIME))
+        yield Series(
+            values=part.values if labels is None else part.values[:, kept],
+            channels=made.channels, labels=labels, name=table.columns.name, units=made.units,
+            times=part.times.astype("datetime64[us]") if is_absolute else part.times / SECOND,
+        )  # fmt: skip
+
+
+def _labels(values: NDArray[np.float64], label: str, columns: Columns) -> NDArray[np.int8]:
+    """Return 0/1 labels; a row without one is normal."""
+    known = np.where(np.isnan(values), 0.0, values)
+    wrong = np.flatnonzero(~np.isin(known, (0.0, 1.0)))
+    if len(wrong):
+        raise wrong_label(label, columns.name, float(known[wrong[0]]), int(wrong[0]))
+    return known.astype(np.int8)
 
 
 def _describe(made: _Raster, table: Table, listed: Sequence[Samples]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
@@ -25,7 +26,7 @@ class Table:
     columns
         What the columns are for.
     frames
-        The parts.
+        The parts: frames, or of a recording series, which need no conversion.
     rows
         The number of rows of all parts, where it is known.
     notes
@@ -41,7 +42,7 @@ class Table:
     """
 
     columns: Columns
-    frames: Iterator[pl.DataFrame]
+    frames: Iterator[pl.DataFrame] | Iterator[Series]
     rows: int | None = None
     notes: list[str] = field(default_factory=list)
     has_text_times: bool = False
@@ -73,15 +74,21 @@ def pieces_of_whole(table: Table) -> Iterator[Piece | End]:
     """Yield the pieces of a series without times, then its times, which have one type."""
     columns, first = table.columns, 0
     untimed = Columns(columns.channels, columns.label, None, columns.name)
-    times: list[pl.Series] = []
-    for frame in table.frames:
-        series = to_series(frame, untimed, first=first)
+    times: list[Any] = []
+    for part in table.frames:
+        if isinstance(part, Series):
+            yield Piece(replace(part, times=None), table.rows)
+            times.append(part.times)
+            continue
+        series = to_series(part, untimed, first=first)
         yield Piece(replace(series, units=table.units), table.rows)
-        first += frame.height
+        first += part.height
         if columns.time is not None:
-            times.append(frame[columns.time])
+            times.append(part[columns.time])
     joined = None
-    if columns.time is not None:
+    if times and isinstance(times[0], np.ndarray):
+        joined = np.concatenate(times)
+    elif columns.time is not None:
         whole = pl.concat(times)
         if table.has_text_times:
             kind = find_time_kind(whole, may_have_comma=table.may_have_comma)
@@ -96,6 +103,9 @@ def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | En
     kinds: set[str | None] = set()
     comma = table.may_have_comma
     for part in table.frames:
+        if isinstance(part, Series):
+            yield Piece(part, table.rows, tuple(table.notes))
+            continue
         frame = part
         if columns.time is not None and table.has_text_times:
             text = part[columns.time]
