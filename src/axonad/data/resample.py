@@ -107,8 +107,7 @@ class Resampler:
                 places = np.searchsorted(own, times, side="right") - 1
                 found[id(own)] = places, times - own[places]
             values[:, column] = self._column(name, len(times), *found.get(id(own), (None, None)))
-        for name in self.channels:
-            self._forget(name, until)
+        self._forget(until)
         self._next = max(self._next, until // self.interval + 1)
         return Rows(times, values)
 
@@ -179,11 +178,15 @@ class Resampler:
         count.missing += rows - int(known.sum())
         return np.where(known, self._values[name][places], np.nan)
 
-    def _forget(self, name: str, until: int) -> None:
-        """Drop the samples before the last one at or before a time."""
-        times = self._times[name]
-        keep = max(0, int(np.searchsorted(times, until, side="right")) - 1)
-        self._times[name], self._values[name] = times[keep:], self._values[name][keep:]
+    def _forget(self, until: int) -> None:
+        """Drop the samples before the last one at or before a time; times stay shared."""
+        kept: dict[int, tuple[int, Micros]] = {}
+        for name, times in list(self._times.items()):
+            if id(times) not in kept:
+                first = max(0, int(np.searchsorted(times, until, side="right")) - 1)
+                kept[id(times)] = first, times[first:]
+            first, self._times[name] = kept[id(times)]
+            self._values[name] = self._values[name][first:]
 
 
 def _merge(starts: Micros, ends: Micros) -> tuple[Micros, Micros]:
