@@ -48,7 +48,7 @@ def test_the_columns_of_a_table(run, tmp_path):
     (tmp_path / "a.csv").write_text("time;speed\ns;km/h\n0;1,5\n0,1;\n0,2;3,5\n0,3;2\n")
     code, out, err = run("inspect", "a.csv")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0] == "a.csv: 4 rows at 10 Hz, 0 to 0.3, 1 channels"
+    assert out.splitlines()[0] == "a.csv: 4 rows at 10 Hz, 0 to 0.3, 1 channel"
     assert out.splitlines()[2].split() == (
         ["speed", "km/h", "10", "Hz", "3", "1.5", "3.5", "75", "%", "0", "%", "25", "%"]
     )  # fmt: skip

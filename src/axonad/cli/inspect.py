@@ -89,7 +89,7 @@ def _print(series: Series, about: About) -> None:
 
 def _summary(series: Series, about: About) -> str:
     """Return the raster of a file in one line."""
-    parts = [f"{series.name}: {about.rows} rows"]
+    parts = [f"{series.name}: {_count(about.rows, 'row')}"]
     if about.interval is not None:
         why = f" (from {about.fastest})" if about.fastest else ""
         parts[0] += f" at {describe_interval(about.interval)}{why}"
@@ -97,10 +97,11 @@ def _summary(series: Series, about: About) -> str:
         begin, end = format_time(series.times[0]), format_time(series.times[-1])
         parts.append(f"{begin} to {end}")
     count, used = len(about.channels), len(about.used)
-    parts.append(f"{used} channels" if count == used else f"{used} of {count} channels")
+    all_used = count == used
+    parts.append(_count(used, "channel") if all_used else f"{used} of {count} channels")
     unusable = 0 if series.unusable is None else int(series.unusable.sum())
     if unusable:
-        parts.append(f"{unusable} rows with a missing value")
+        parts.append(f"{_count(unusable, 'row')} with a missing value")
     return ", ".join(parts)
 
 
@@ -116,6 +117,10 @@ def _cells(one: ChannelAbout, about: About) -> list[str]:
         *(_percent(share, about.rows) for share in shares),
         "" if one.max_age is None else f"{one.max_age / SECOND:.4g} s",
     ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _rate(native: float | None) -> str:
