@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,6 +45,8 @@ class Saving(Conditioning, ABC):
     """How the rows learned from divide into recordings and stretches without a gap; not saved."""
     trained_on_: Mapping[str, str] | None = None
     """Name and times of the training data as text, if whoever called ``fit`` has set it."""
+    units_: Mapping[str, str] = MappingProxyType({})
+    """Units of the training channels, where they are known; scoring is refused in others."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
@@ -125,6 +128,8 @@ class Saving(Conditioning, ABC):
         }
         if self.alarm_setup_ is not None:
             document["alarms"] = self.alarm_setup_.to_json()
+        if self.units_:
+            document["units"] = dict(self.units_)
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         if self.trained_on_ is not None:
@@ -148,6 +153,8 @@ class Saving(Conditioning, ABC):
         if document.get("trained_on") is not None:
             known = check_entries("trained_on", document["trained_on"])
             self.trained_on_ = {name: str(value)[:LONGEST] for name, value in known.items()}
+        if document.get("units") is not None:
+            self.units_ = _check_units(document["units"])
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])
@@ -194,3 +201,11 @@ class Saving(Conditioning, ABC):
     def _restore(self, values: Mapping[str, Any], arrays: modelfile.Arrays) -> None:
         """Restore what ``_state`` returned; raise KeyError or ValueError if it does not fit."""
         raise ConfigError(f"{type(self).__name__} cannot be loaded")
+
+
+def _check_units(units: object) -> dict[str, str]:
+    """Return the units by channel in a saved document."""
+    found = check_entries("units", units)
+    if not all(isinstance(unit, str) for unit in found.values()):
+        raise TypeError(f"units are {units!r:.40}; expected texts by channel")
+    return {name: str(unit) for name, unit in found.items()}

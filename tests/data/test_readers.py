@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import axonad
-from axonad.data.readers import READERS
+from axonad.data.readers import TABLES
 from axonad.errors import AxonADError, ChannelError, FileError, InputError, UnknownNameError
 
 FRAME = pl.DataFrame(
@@ -15,7 +15,7 @@ FRAME = pl.DataFrame(
 )
 
 
-@pytest.fixture(params=sorted(READERS))
+@pytest.fixture(params=sorted(TABLES))
 def path(request, tmp_path):
     path = tmp_path / f"drive{request.param}"
     if request.param == ".csv":
@@ -27,7 +27,7 @@ def path(request, tmp_path):
     return path
 
 
-def test_every_format_gives_the_same_series(path):
+def test_every_table_gives_the_same_series(path):
     series = axonad.read(path)
     assert series.channels == ("speed", "gear")
     assert series.values.tolist() == [[1.0, 1.0], [2.5, 1.0], [3.0, 2.0]]

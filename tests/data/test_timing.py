@@ -7,7 +7,14 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from axonad.data.timing import HEAD, TimeCheck, find_stretches, sampling_interval, to_seconds
+from axonad.data.timing import (
+    HEAD,
+    TimeCheck,
+    find_stretches,
+    sampling_interval,
+    to_second,
+    to_seconds,
+)
 from axonad.errors import InputError
 
 
@@ -125,3 +132,24 @@ def test_stretches_equal_a_walk_through_the_rows():
             else:
                 walked.append(slice(row, row + 1))
         assert find_stretches(rows, breaks, runs) == walked
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("2021-07-26T04:40:54Z", 0.0),
+        ("2021-07-26 06:40:54.250000 +02:00", 0.25),
+        ("26.07.2021 04:40:54,5", 0.5),
+        ("26.7.2021, 06:40:54 +0200", 0.0),
+        ("2021/07/26 04:40:54.123456789 UTC", 0.123456),
+        ("2021-07-26 00:10:54 -04:30", 0.0),
+    ],
+)
+def test_times_as_tools_write_them(text, second):
+    assert to_second(text) - 1_627_274_454 == pytest.approx(second, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["07/26/2021 04:40:54", "04:40:54", "32.01.2021 00:00", "x"])
+def test_times_that_may_mean_two_days_are_not_read(text):
+    with pytest.raises(InputError, match="ISO 8601"):
+        to_second(text)

@@ -28,7 +28,7 @@ SECONDS = 10.0  # time limit of one reading; the process that exceeds it is ende
 CORPUS = corpus()
 READABLE = sorted(
     set(CORPUS)
-    - {f"{name}.csv{gz}" for name in ("units", "comment", "short") for gz in ("", ".gz")}
+    - {f"{name}.csv{gz}" for name in ("comment", "short") for gz in ("", ".gz")}
     - {f"{name}.parquet" for name in ("lists", "records", "bytes", "arrays")}
 )
 

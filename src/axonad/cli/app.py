@@ -13,6 +13,7 @@ from axonad.cli.demo import demo
 from axonad.cli.evaluate import evaluate
 from axonad.cli.export import export
 from axonad.cli.fit import fit
+from axonad.cli.inspect import inspect
 from axonad.cli.list import list_command
 from axonad.cli.paper import paper_app
 from axonad.cli.recalibrate import recalibrate
@@ -28,7 +29,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},  # commands and groups inherit it
 )
-for command in (fit, score, report, stream, evaluate, selftest, recalibrate, export):
+for command in (
+    inspect, fit, score, report, stream, evaluate, selftest, recalibrate, export,
+):  # fmt: skip
     app.command()(command)
 app.command("list")(list_command)
 app.command()(demo)

@@ -11,14 +11,17 @@ import typer
 
 from axonad.alarms.budget import FORMS
 from axonad.alarms.recalibrate import learn_rules, matching_values
+from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
+from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
 from axonad.data.series import Series
+from axonad.data.units import check_units, units_of
 from axonad.errors import ConfigError, InputError
 from axonad.registry import detector_class
 from axonad.report.times import format_time
@@ -28,7 +31,10 @@ from axonad.saving import FILES
 def fit(
     data: Annotated[
         list[Path],
-        typer.Argument(help="Training data, CSV or Parquet; several files or a pattern."),
+        typer.Argument(
+            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
+            "or a pattern."
+        ),
     ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
     detector: Annotated[
@@ -65,7 +71,13 @@ def fit(
     rows: Annotated[int | None, typer.Option(min=1, help="Use only the first ROWS rows.")] = None,
     time: TimeColumn = None,
     label: LabelColumn = None,
+    channels: options.Channels = None,
     ignore: Ignore = None,
+    codes: options.Codes = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    rate: options.Rate = None,
+    max_age: options.MaxAge = None,
     fill: Fill = None,
     max_hold: MaxHold = None,
     separator: Separator = None,
@@ -93,15 +105,22 @@ def fit(
     given = {"alarm_budget": budget, "seconds_per_step": seconds}
     params |= {name: value for name, value in given.items() if value is not None}
     made = build(cls, params)
+    columns = read_options(
+        time=time, label=label, channels=channels, ignore=ignore, codes=codes, rename=rename,
+        dbc=dbc, rate=rate, max_age=max_age, separator=separator,
+    )  # fmt: skip
 
     def read_one(path: Path) -> Series:
-        series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
-        return _first_rows(series, rows)
+        return _first_rows(read(path, **columns), rows)
 
     files = SeveralFiles(paths, stop=not skip_bad)
     raw = files.read(read_one)
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
+    units = units_of(raw[0])
+    for series in raw[1:]:
+        check_units(units, series)
     made.fit(recordings)
+    made.units_ = units
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))

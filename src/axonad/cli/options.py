@@ -25,7 +25,51 @@ LabelColumn = Annotated[
     str | None, typer.Option("--label", help="Label column. Default: Label, if present.")
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", help="Column to ignore; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--ignore", help="Column or channel to ignore; * and ? are wild; may be repeated."
+    ),
+]
+Channels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--channels",
+        help="Channel to read; * and ? are wild; may be repeated. Default: all that hold numbers.",
+    ),
+]
+Codes = Annotated[
+    bool,
+    typer.Option(
+        "--codes", help="Read the integer codes of recordings too, such as gears and states."
+    ),
+]
+Rename = Annotated[
+    Path | None,
+    typer.Option(
+        "--rename",
+        help='TOML file of lines "name in the file" = "name to use"; other options take the new '
+        "names.",
+    ),
+]
+Dbc = Annotated[
+    list[Path] | None,
+    typer.Option("--dbc", help="DBC file that says what CAN frames mean; may be repeated."),
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "--rate",
+        help="Raster of recordings, such as 10Hz or 100ms. Default: the rate of the fastest "
+        "channel, rounded, at most 100 Hz.",
+    ),
+]
+MaxAge = Annotated[
+    str | None,
+    typer.Option(
+        "--max-age",
+        help="For how long a value of a recording is held, such as 2s. Default: 10 times the "
+        "channel's own interval.",
+    ),
 ]
 Separator = Annotated[
     str | None,

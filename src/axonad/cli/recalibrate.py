@@ -17,6 +17,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
+from axonad.cli.reading import checked, for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line, print_note
 from axonad.config import build, parse_assignments
@@ -73,6 +74,9 @@ def recalibrate(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     separator: options.Separator = None,
@@ -92,9 +96,13 @@ def recalibrate(
     known = detector.get_params()
     detector.set_params(**{k: v for k, v in changes.items() if k in known and v is not None})
     shape = _shape(detector, settings or [])
+    columns = read_options(
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
+        separator=separator,
+    )  # fmt: skip
 
     def read_one(path: Path) -> Series:
-        series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
+        series = checked(read(path, **for_model(columns, detector, path)), detector)
         if ignore_extra and detector.channel_names is not None:
             series = series.keep(detector.channel_names)
         return series

@@ -1,68 +1,113 @@
-"""The files of ``axonad report``: names on the page, checksums, a self-test, the command."""
+"""Scores as recordings: MDF4 and MCAP files that open in the tools that made the input."""
 
 from __future__ import annotations
 
-import hashlib
-import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from axonad.errors import FileError
-from axonad.report.page.content import Source
-from axonad.selftest.result import SelfTest
+import numpy as np
+from numpy.typing import NDArray
 
-BLOCK = 2**20  # bytes
+from axonad import __version__, atomic
+from axonad.data.raster import SECOND, Micros, to_micros
+from axonad.data.readers.extras import need
+from axonad.data.series import Series
+from axonad.data.timing import to_seconds
+from axonad.explanation import Explanation
+
+RECORDING_ENDINGS = (".mf4", ".mcap")
+TOPIC, CHANNELS_TOPIC = "/axonad", "/channels"
+DATED = 10 * 365 * 86_400 * SECOND  # microseconds; times after 1980 are dates
+
+Columns = dict[str, NDArray[np.float64]]
 
 
-def display_names(files: Sequence[Path]) -> list[str]:
-    """Return what files are called on the page: their names, or paths where names are the same.
+def write_recording(path: Path, series: Series, found: Explanation) -> None:
+    """Write the channels of a series with its score, the parts of the score and the alarm.
 
-    >>> display_names([Path("a/x.csv"), Path("b/x.csv"), Path("b/y.csv")])
-    ['a/x.csv', 'b/x.csv', 'y.csv']
+    Rows without a time get the number of the step as seconds. What is missing is left out.
     """
-    seen = Counter(path.name for path in files)
-    return [path.name if seen[path.name] == 1 else str(path) for path in files]
+    times = _micros(series)
+    scores: Columns = {"score": found.scores, **found.components}
+    scores["alarm"] = found.alarms.astype(np.float64)
+    values = series.values.astype(np.float64)
+    if series.unusable is not None:
+        values = np.where(series.unusable[:, None] & ~np.isfinite(values), np.nan, values)
+    channels: Columns = {name: values[:, i] for i, name in enumerate(series.channels)}
+    units = dict(zip(series.channels, series.units or (), strict=False))
+    with atomic.replacement(path) as temporary:
+        if path.suffix.lower() == ".mf4":
+            _write_mdf(temporary, times, channels, scores, units)
+        else:
+            _write_mcap(temporary, times, channels, scores)
 
 
-def source_of(path: Path, name: str) -> Source:
-    """Return size and checksum of a file, with what it is called on the page."""
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-            size += len(block)
-    return Source(name, size, digest.hexdigest())
+def _micros(series: Series) -> Micros:
+    """Return the times of rows in microseconds; steps as seconds where time is not known."""
+    seconds = None if series.times is None else to_seconds(series.times)
+    if seconds is None or not np.isfinite(seconds).all() or (np.diff(seconds) < 0).any():
+        seconds = np.arange(len(series), dtype=np.float64)
+    return to_micros(seconds)
 
 
-def read_self_test(path: Path) -> SelfTest:
-    """Return the self-test in a file, or in the ``selftest.json`` of a folder."""
-    file = path / "selftest.json" if path.is_dir() else path
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(
-            f"{file} does not exist; expected the selftest.json of axonad selftest --out"
-        ) from None
-    except UnicodeDecodeError:
-        raise FileError(f"{file} is not text; expected the selftest.json of a self-test") from None
-    return SelfTest.from_json(text)
+def _write_mdf(
+    path: Path, times: Micros, channels: Columns, scores: Columns, units: Mapping[str, str]
+) -> None:
+    asammdf = need("asammdf", extra="mdf", what="MDF files")
+    begin = int(times[0]) if len(times) and times[0] > DATED else 0
+    seconds = (times - begin) / SECOND
+    names = [name if name not in channels else f"axonad.{name}" for name in scores]
+    renamed = dict(zip(names, scores.values(), strict=True))
+    with asammdf.MDF(version="4.10") as mdf:
+        mdf.start_time = datetime.fromtimestamp(begin / SECOND, UTC)
+        for columns, group in ((channels, "channels"), (renamed, "axonad")):
+            signals = [
+                asammdf.Signal(
+                    samples=np.nan_to_num(column), timestamps=seconds, name=name,
+                    unit=units.get(name, ""), invalidation_bits=_invalid(column),
+                )
+                for name, column in columns.items()
+            ]  # fmt: skip
+            mdf.append(signals, acq_name=group, comment=f"axonad {__version__}")
+        saved = Path(mdf.save(path.with_suffix(".mf4"), overwrite=True))
+    if saved != path:  # the library insists on its ending
+        saved.replace(path)
 
 
-def command_line(words: Sequence[str], given: Mapping[str, Any]) -> str:
-    """Return a command that a shell understands, with the options that were given.
+def _invalid(column: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    missing = ~np.isfinite(column)
+    return missing if missing.any() else None
 
-    >>> command_line(["report", "m", "a b.csv"], {"--fill": None, "--ignore": ["x"]})
-    "axonad report m 'a b.csv' --ignore x --out report.html"
-    """
-    parts = ["axonad", *words]
-    for option, value in given.items():
-        if value is None or value is False:
-            continue
-        if value is True:
-            parts.append(option)
-            continue
-        for one in value if isinstance(value, list) else [value]:
-            parts += [option, str(one)]
-    return shlex.join([*parts, "--out", "report.html"])
+
+def _write_mcap(path: Path, times: Micros, channels: Columns, scores: Columns) -> None:
+    mcap = need("mcap.writer", extra="mcap", what="MCAP files")
+    with path.open("wb") as file:
+        writer = mcap.Writer(file)
+        writer.start(library=f"axonad {__version__}")
+        for topic, columns in ((CHANNELS_TOPIC, channels), (TOPIC, scores)):
+            schema = writer.register_schema(
+                name=topic.strip("/"), encoding="jsonschema", data=_schema(columns)
+            )
+            number = writer.register_channel(topic=topic, message_encoding="json", schema_id=schema)
+            for time, text in zip(times.tolist(), _messages(columns), strict=True):
+                stamp = max(0, time) * 1000
+                writer.add_message(number, log_time=stamp, data=text, publish_time=stamp)
+        writer.finish()
+
+
+def _schema(columns: Columns) -> bytes:
+    """Return the JSON schema of messages with one number per column."""
+    numbers = {name: {"type": "number"} for name in columns}
+    return json.dumps({"type": "object", "properties": numbers}).encode()
+
+
+def _messages(columns: Columns) -> Iterator[bytes]:
+    """Yield one message per row; missing values are left out."""
+    names = list(columns)
+    rows: Any = zip(*(column.tolist() for column in columns.values()), strict=True)
+    for row in rows:
+        known = {n: v for n, v in zip(names, row, strict=True) if v - v == 0.0}
+        yield json.dumps(known).encode()

@@ -14,7 +14,8 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.recording_files import (
+from axonad.cli.reading import checked, for_model, read_options
+from axonad.cli.report_files import (
     command_line,
     display_names,
     read_self_test,
@@ -49,7 +50,10 @@ def report(
     model: options.ModelFolder,
     data: Annotated[
         list[str],
-        typer.Argument(help="Recordings, CSV or Parquet: files, or patterns such as 'day/*.csv'."),
+        typer.Argument(
+            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; files, or patterns "
+            "such as 'day/*.csv'."
+        ),
     ],
     target: Annotated[Path, typer.Option("--out", "-o", help="File to write the page to, .html.")],
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
@@ -64,6 +68,9 @@ def report(
     time: options.TimeColumn = None,
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     ignore_extra: options.IgnoreExtra = False,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -85,7 +92,10 @@ def report(
     if device is not None:
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
-    columns = {"time": time, "label": label, "ignore": ignore or (), "separator": separator}
+    columns = read_options(
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
+        separator=separator,
+    )  # fmt: skip
     reading = _Reading(columns, ignore_extra, fill, max_hold)
     views, failures = _gather(detector, files, reading, plots)
     if not views:
@@ -94,6 +104,7 @@ def report(
     given = {
         "--title": title, "--selftest": selftest, "--plots": plots if plots != EXPLAINED else None,
         "--device": device, "--time": time, "--label": label, "--ignore": ignore,
+        "--rename": rename, "--dbc": dbc, "--max-age": max_age,
         "--ignore-extra": ignore_extra, "--fill": fill, "--max-hold": max_hold,
         "--threshold": threshold, "--alarm-rate": alarm_rate, "--separator": separator,
     }  # fmt: skip
@@ -151,7 +162,7 @@ def _score_file(detector: Detector, path: Path, reading: _Reading, plots: int) -
     """Return the scores and events of a file, with what is odd about its data."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        raw = read(path, **reading.columns)
+        raw = checked(read(path, **for_model(reading.columns, detector, path)), detector)
         if reading.ignore_extra and detector.channel_names is not None:
             raw = raw.keep(detector.channel_names)
         filler = make_filler(reading.fill, reading.max_hold, interval=detector.interval_)

@@ -16,6 +16,8 @@ from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
+from axonad.cli.reading import checked, checked_chunks, for_model, read_options
+from axonad.cli.recording_files import write_recording
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
 from axonad.cli.score_table import score_columns
@@ -43,14 +45,19 @@ CHUNK = 100_000  # rows per chunk of such a file
 def score(
     model: options.ModelFolder,
     data: Annotated[
-        list[Path], typer.Argument(help="Data to score, CSV or Parquet; several or a pattern.")
+        list[Path],
+        typer.Argument(
+            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
+            "or a pattern."
+        ),
     ],
     target: Annotated[
         Path,
         typer.Option(
             "--out",
             "-o",
-            help="File to write the scores to, .csv or .parquet; for several files a folder.",
+            help="File to write the scores to: .csv, .parquet, or .mf4 or .mcap with the "
+            "channels too; for several files a folder.",
         ),
     ],
     figure: Annotated[
@@ -71,6 +78,9 @@ def score(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     threshold: Threshold = None,
@@ -110,6 +120,8 @@ def score(
     jobs = plan_jobs(expand(data), target, figure, events_file)
     for job in jobs:
         job.check(force=force)
+        if job.is_recording and chunk is not None:
+            raise ConfigError(f"{job.target.suffix} needs the whole series; leave out --chunk")
     make_filler(fill, max_hold)  # fails early on bad options
     detector = load(model)
     changes = {"align": align, "device": device}
@@ -118,7 +130,15 @@ def score(
     if len(jobs) > 1 and "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar for all files
     how = Reading(
-        columns={"time": time, "label": label, "ignore": ignore or (), "separator": separator},
+        columns=read_options(
+            time=time,
+            label=label,
+            ignore=ignore,
+            rename=rename,
+            dbc=dbc,
+            max_age=max_age,
+            separator=separator,
+        ),
         known=detector.channel_names if ignore_extra else None,
         explain=explain,
         filler=lambda: make_filler(fill, max_hold, interval=detector.interval_),
@@ -144,19 +164,21 @@ def score(
 
 def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | None) -> EventList:
     """Write the results of one file; return its events."""
+    columns = for_model(how.columns, detector, job.data)
     is_large = job.data.is_file() and job.data.stat().st_size > LARGE
-    needs_all = job.figure is not None or how.explain
+    needs_all = job.figure is not None or how.explain or job.is_recording
     if chunk is None and not needs_all and detector.is_causal and is_large:
         chunk = CHUNK
     if chunk is not None:
-        file = FileChunks(job.data, size=chunk, **how.columns)
+        file = FileChunks(job.data, size=chunk, **columns)
 
         def chunks(watch: RowWatch | None) -> Iterator[Series]:
-            return prepared(file, keep=how.known, filler=how.filler(), watch=watch)
+            rows = checked_chunks(file, detector)
+            return prepared(rows, keep=how.known, filler=how.filler(), watch=watch)
 
         found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
     else:
-        series = read(job.data, **how.columns)
+        series = checked(read(job.data, **columns), detector)
         raw = series if how.known is None else series.keep(how.known)
         filled = fill_series(raw, how.filler())
         found, explained = _score_whole(detector, filled, job, explain=how.explain)
@@ -201,7 +223,10 @@ def _score_whole(
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
-    write_table(job.target, score_columns(series, found))
+    if job.is_recording:
+        write_recording(job.target, series, found)
+    else:
+        write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed), judged
 

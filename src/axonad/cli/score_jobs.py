@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from axonad.cli.event_files import EVENT_ENDINGS
 from axonad.cli.output_files import TABLE_ENDINGS, check_output
+from axonad.cli.recording_files import RECORDING_ENDINGS
 from axonad.cli.several_files import outputs
 from axonad.data.frames import Names
 from axonad.data.holding import SeriesFiller
@@ -29,9 +30,15 @@ class ScoreJob:
         """The files that are written."""
         return [path for path in (self.target, self.figure, self.events) if path is not None]
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether the channels are written beside the scores, as a recording."""
+        return self.target.suffix.lower() in RECORDING_ENDINGS
+
     def check(self, *, force: bool) -> None:
         """Raise if a result cannot be written."""
-        check_output(self.target, force=force, inputs=[self.data], endings=TABLE_ENDINGS)
+        endings = (*TABLE_ENDINGS, *RECORDING_ENDINGS)
+        check_output(self.target, force=force, inputs=[self.data], endings=endings)
         if self.events is not None:
             inputs = [self.data, self.target]
             check_output(self.events, force=force, inputs=inputs, endings=EVENT_ENDINGS)

@@ -12,6 +12,7 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
+from axonad.cli.reading import checked, for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.data.readers import read
@@ -71,6 +72,9 @@ def selftest(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    rename: options.Rename = None,
+    dbc: options.Dbc = None,
+    max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     threshold: Threshold = None,
@@ -100,9 +104,13 @@ def selftest(
     if device is not None:
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
+    columns = read_options(
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
+        separator=separator,
+    )  # fmt: skip
 
     def read_one(path: Path) -> Series:
-        series = read(path, time=time, label=label, ignore=ignore or (), separator=separator)
+        series = checked(read(path, **for_model(columns, detector, path)), detector)
         if ignore_extra and detector.channel_names is not None:
             series = series.keep(detector.channel_names)
         return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))

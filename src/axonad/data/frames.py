@@ -36,6 +36,9 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
     if hasattr(X, "channels") and hasattr(X, "values") and not hasattr(X, "columns"):
         names: Names = tuple(X.channels)
         array = np.asarray(X.values)
+        unusable = getattr(X, "unusable", None)
+        if unusable is not None and not np.isfinite(array[unusable]).all():
+            array = np.where(unusable[:, None], 0.0, array)  # no window includes these rows
     elif hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = tuple(str(name) for name in X.columns)
         array = _frame_values(X, names)

@@ -29,6 +29,8 @@ class Series:
         Time per step, or None: numbers, datetimes or text, copied to the output as they are.
     name
         Where the series came from.
+    units
+        One unit per channel, empty where it is not known; None if none is.
     unusable
         Rows without usable values, or None: no window includes them, and they get no score.
     """
@@ -39,6 +41,7 @@ class Series:
     times: NDArray[Any] | None = None
     name: str = "series"
     unusable: NDArray[np.bool_] | None = None
+    units: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", np.asarray(self.values))
@@ -48,6 +51,8 @@ class Series:
                 f"name, got {self.values.shape}"
             )
         check_unique(self.channels)
+        if self.units is not None and len(self.units) != len(self.channels):
+            raise InputError(f"units must have {len(self.channels)} entries, got {len(self.units)}")
         columns = {"labels": self.labels, "times": self.times, "unusable": self.unusable}
         for what, column in columns.items():
             if column is not None and len(column) != len(self.values):
@@ -75,4 +80,5 @@ class Series:
         wanted = set(names)
         kept = [i for i, name in enumerate(self.channels) if name in wanted]
         channels = tuple(self.channels[i] for i in kept)
-        return replace(self, values=self.values[:, kept], channels=channels)
+        units = None if self.units is None else tuple(self.units[i] for i in kept)
+        return replace(self, values=self.values[:, kept], channels=channels, units=units)

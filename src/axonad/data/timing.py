@@ -5,7 +5,8 @@ window may include rows from both sides of a break. A few steps backwards are a 
 or recordings joined to one; many of them mean that the rows are not in order, which is refused. So
 is a sampling interval more than ``RATE`` times longer or shorter than in training.
 
-Numbers are seconds. Text is read as ISO 8601; times that cannot be read are not checked.
+Numbers are seconds. Text is read by :mod:`axonad.data.time_text`; times that cannot be read are not
+checked.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.time_text import parse_time
 from axonad.errors import InputError
 
 GAP = 10.0  # a longer step, in sampling intervals, is a gap; streams hold values for as many rows
@@ -267,7 +269,7 @@ def _parse(value: Any) -> float:
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, str):
-        moment = datetime.fromisoformat(value.strip())
+        moment = parse_time(value)
     else:
         return float(value)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

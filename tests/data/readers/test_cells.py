@@ -56,11 +56,6 @@ def test_the_decimal_mark_is_remembered():
         numbers("2,5", mark=mark)
 
 
-def test_units_below_the_header_are_recognised():
-    with pytest.raises(InputError, match=r"line 2 of x\.csv holds no numbers \('m/s'\)"):
-        numbers("m/s", "1", place=Place(0, lambda row: 2 + row, ("m/s",)))
-
-
 @pytest.mark.parametrize(
     ("cells", "kind", "values"),
     [

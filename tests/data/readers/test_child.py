@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from axonad.data.readers.asked import Asked
 from axonad.data.readers.child import describe, serve
 from axonad.data.readers.request import Request
 from axonad.data.readers.wire import ClosedError, receive_header, receive_piece, send
@@ -38,7 +39,8 @@ def ask(connection, message, blobs=()):
 
 
 def opening(path, **options):
-    request = Request.of(path, options.pop("label", None), None, (), None, **options)
+    asked = Asked.of(label=options.pop("label", None))
+    request = Request.of(path, asked, **options)
     return {"do": "open", "request": request.to_json()}
 
 

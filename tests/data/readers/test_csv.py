@@ -29,7 +29,11 @@ def write(tmp_path, text):
         ("a,b\n1,2,3\n", FileError, "cannot be read as CSV: row 0 (line 2) has 3 cells"),
         ("a,b\n1,2\n3,4,5\n6\n", FileError, "row 1 (line 3) has 3 cells; expected 2"),
         ("a,b\n1,2\n# x\n", InputError, "row 1 (line 3) of x.csv is a comment ('# x')"),
-        ("a,b\nm,s\n1,2\n", InputError, "line 2 of x.csv holds no numbers ('m', 's')"),
+        (
+            "a,b\n1,2\nm,s\n",
+            InputError,
+            "column 'a' of x.csv is not numeric: 'm' in row 1 (line 3)",
+        ),
         (",a\n0,1\n", InputError, "column 1 of x.csv has no name in line 1"),
         (
             "a,column 3,\n1,2,\n3,4,x\n",
@@ -156,3 +160,28 @@ def test_other_separator_and_byte_order_mark(tmp_path):
 def test_integers_turning_to_floats_late(tmp_path):
     text = "a\n" + "1\n" * 5000 + "1.5\n"
     assert axonad.read(write(tmp_path, text)).values[-1, 0] == 1.5
+
+
+def test_units_in_the_second_line(tmp_path):
+    text = "time;speed;oil;x\ns;[km/h];°C;-\n0;1,5;2;3\n1;2,5;;4\n"
+    series = axonad.read(write(tmp_path, b"\xef\xbb\xbf" + text.encode()))
+    assert (series.channels, series.units) == (("speed", "oil", "x"), ("km/h", "°C", ""))
+    assert series.values[:, 0].tolist() == [1.5, 2.5]
+    assert [chunk.units for chunk in FileChunks(tmp_path / "x.csv", size=1)] == [series.units] * 2
+    assert series.keep(["oil"]).units == ("°C",)
+    for text in ("a,b\nNA,\n1,2\n", "time,a\nmonday,NA\ntuesday,1\n", "a,b\ntrue,false\n1,0\n"):
+        series = axonad.read(write(tmp_path, text))
+        assert (len(series), series.units) == (2, None)
+
+
+def test_columns_are_chosen_by_patterns_and_renamed(tmp_path):
+    text = "time,v_front,v_rear,gear,Label\n0,1,2,3,0\n1,4,5,6,1\n"
+    path = write(tmp_path, text)
+    assert axonad.read(path, channels=["v_*"]).channels == ("v_front", "v_rear")
+    assert axonad.read(path, ignore=["v_?r*"], label="Label").channels == ("v_rear", "gear")
+    series = axonad.read(path, rename={"v_rear": "rear", "none": "x"}, channels=["rear"])
+    assert (series.channels, series.values.tolist()) == (("rear",), [[2.0], [5.0]])
+    with pytest.raises(ChannelError, match=r"'gear' appears more than once.*with rename"):
+        axonad.read(path, rename={"v_rear": "gear"})
+    with pytest.raises(ChannelError, match=r"x\.csv has no column that fits 'q\*'; columns: "):
+        axonad.read(path, channels=["q*"])

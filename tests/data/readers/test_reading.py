@@ -9,6 +9,7 @@ import pytest
 import axonad
 from axonad.data.readers import limits, process
 from axonad.data.readers import parquet as parquet_module
+from axonad.data.readers.asked import Asked
 from axonad.data.readers.reading import read_bytes, stream_pieces
 from axonad.data.readers.request import Request
 from axonad.data.readers.table import End
@@ -24,7 +25,7 @@ def anywhere(request, monkeypatch):
 
 def test_pieces_end_with_what_is_known_of_all(tmp_path, anywhere):
     (tmp_path / "x.csv").write_text("time,a\n1,2\n")
-    request = Request.of(tmp_path / "x.csv", None, None, (), None)
+    request = Request.of(tmp_path / "x.csv", Asked())
     piece, end = stream_pieces(request)
     assert piece.series.values.tolist() == [[2.0]]
     assert isinstance(end, End)

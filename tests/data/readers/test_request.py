@@ -5,6 +5,7 @@ import json
 import pytest
 
 from axonad.data.readers import csv as csv_module
+from axonad.data.readers.asked import Asked
 from axonad.data.readers.request import Request, read_pieces, to_sentence
 from axonad.errors import FileError, InputError
 
@@ -13,7 +14,7 @@ from axonad.errors import FileError, InputError
 def request_(tmp_path, monkeypatch):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     monkeypatch.chdir(tmp_path)
-    return Request.of("x.csv", None, None, ["b"], None)
+    return Request.of("x.csv", Asked.of(ignore=["b"]))
 
 
 def test_a_request_can_be_written_as_json(request_, tmp_path):
@@ -25,10 +26,8 @@ def test_a_request_can_be_written_as_json(request_, tmp_path):
 def test_one_column_is_not_a_list_of_columns(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a")
-    with pytest.raises(
-        InputError, match=r"ignore must be a list of columns, got 'b'; pass \['b'\]"
-    ):
-        Request.of(path, None, None, "b", None)
+    with pytest.raises(InputError, match=r"ignore must be a list, got 'b'; pass \['b'\]"):
+        Asked.of(ignore="b")
 
 
 def test_pieces_of_a_file_and_of_bytes(request_):

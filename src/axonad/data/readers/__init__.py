@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,16 @@ READERS = {
     ".csv": "axonad.data.readers.csv:read_csv",
     ".csv.gz": "axonad.data.readers.csv:read_csv",
     ".parquet": "axonad.data.readers.parquet:read_parquet",
+    ".mf4": "axonad.data.readers.mdf:read_mdf",
+    ".mdf": "axonad.data.readers.mdf:read_mdf",
+    ".blf": "axonad.data.readers.can_log:read_blf",
+    ".asc": "axonad.data.readers.can_log:read_asc",
+    ".log": "axonad.data.readers.can_log:read_candump",
+    ".mcap": "axonad.data.readers.mcap:read_mcap",
 }
+TABLES = (".csv", ".csv.gz", ".parquet")
+RECORDINGS = frozenset(target for ending, target in READERS.items() if ending not in TABLES)
+"""Readers of files whose channels have times of their own; they are resampled onto a raster."""
 
 
 def read(
@@ -26,10 +35,17 @@ def read(
     time: str | None = None,
     ignore: Sequence[str] = (),
     separator: str | None = None,
+    channels: Sequence[str] = (),
+    rename: Mapping[str, str] | None = None,
+    dbc: Sequence[str | Path] = (),
+    rate: str | None = None,
+    max_age: str | None = None,
+    codes: bool = False,
 ) -> Series:
-    """Return the series in a CSV or Parquet file.
+    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP).
 
-    The file is parsed in a process of its own, so a damaged file cannot harm this one.
+    The file is parsed in a process of its own, so a damaged file cannot harm this one. The channels
+    of a recording are resampled onto one raster; see :mod:`axonad.data.resample`.
 
     Parameters
     ----------
@@ -41,15 +57,40 @@ def read(
         Column with times. Default: the first column named ``time``, ``timestamp`` or ``t_s`` (any
         case), if present.
     ignore
-        Columns to skip.
+        Columns or channels to skip; ``*`` and ``?`` are wild.
     separator
         The character between the columns of a CSV file, or ``"tab"``. Default: comma, semicolon,
         tab or ``|``, found from the first lines.
+    channels
+        Channels to read, as for ``ignore``. Default: all that hold numbers; of a recording, integer
+        codes only if they are named here without ``*`` and ``?``.
+    rename
+        Name in the file → name to use. All other parameters take the new names.
+    dbc
+        DBC files that say what the CAN frames of a recording mean.
+    rate
+        Rate of a recording's raster, such as ``"10Hz"`` or ``"100ms"``. Default: that of its
+        fastest channel, rounded to 1, 2 or 5 times a power of ten, at most 100 Hz.
+    max_age
+        For how long a value of a recording is held, such as ``"2s"``. Default: 10 times the
+        channel's own interval, and at least one row.
+    codes
+        Read all integer codes of a recording, such as gears and states.
     """
+    from axonad.data.readers.asked import Asked
     from axonad.data.readers.reading import read_whole
     from axonad.data.readers.request import Request
 
-    return read_whole(Request.of(path, label, time, ignore, separator))
+    asked = Asked.of(
+        label=label, time=time, ignore=ignore, channels=channels, rename=rename, dbc=dbc,
+        rate=rate, max_age=max_age, codes=codes,
+    )  # fmt: skip
+    return read_whole(Request.of(path, asked, separator=separator))
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file is a recording by its name: its channels have times of their own."""
+    return any(path.name.lower().endswith(e) for e in READERS if READERS[e] in RECORDINGS)
 
 
 def find_reader(path: Path) -> tuple[str, int]:
@@ -68,7 +109,7 @@ def find_reader(path: Path) -> tuple[str, int]:
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):
         if path.name.lower().endswith(ending):
             if status.st_size == 0:
-                raise InputError(f"{path} is empty; expected a header line and rows")
+                raise InputError(f"{path} is empty; expected data")
             return target, status.st_size
     raise UnknownNameError(
         f"no reader for {path.name!r}; its suffix must be one of {', '.join(READERS)}"

@@ -34,7 +34,6 @@ class Place:
 
     row: int  # rows of the file before it
     line: Callable[[int], int]  # row of the part → line of the file
-    units: tuple[str, ...] = ()  # as in :class:`~axonad.data.readers.dialect.Dialect`
 
 
 def to_numbers(
@@ -141,15 +140,9 @@ def _check_mark(text: pl.DataFrame, name: str, mark: DecimalMark, place: Place) 
 
 
 def _check_line(frame: pl.DataFrame, columns: Columns, row: int, place: Place) -> None:
-    """Raise an error if a row is not data: a comment, or the units below the column names."""
+    """Raise an error if a row is not data but a comment."""
     cells = [str(cell) for cell in frame.row(row) if cell is not None]
     if cells and cells[0].lstrip().startswith(COMMENTS):
         raise InputError(
             f"line {place.line(row)} of {columns.name} is a comment ({shown(cells[0])}); remove it"
-        )
-    if place.row + row == 0 and place.units:
-        listed = ", ".join(map(shown, place.units[:3]))
-        raise InputError(
-            f"line {place.line(0)} of {columns.name} holds no numbers ({listed}), as if it named "
-            "the units; remove it"
         )

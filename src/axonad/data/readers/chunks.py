@@ -6,13 +6,15 @@ slow. CSV, plain or gzipped, is parsed chunk by chunk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from axonad.config import check_int
-from axonad.data.readers.reading import stream_pieces, warn_of
+from axonad.data.readers.asked import Asked
+from axonad.data.readers.reading import mark_missing, stream_pieces, warn_of
 from axonad.data.readers.request import Request
 from axonad.data.readers.table import End
 from axonad.data.series import Series
@@ -26,7 +28,7 @@ class FileChunks:
 
     Parameters
     ----------
-    path, label, time, ignore, separator
+    path, separator, asked
         As for :func:`axonad.data.readers.read`.
     size
         Largest number of rows in a chunk.
@@ -37,14 +39,12 @@ class FileChunks:
         path: str | Path,
         *,
         size: int,
-        label: str | None = None,
-        time: str | None = None,
-        ignore: Sequence[str] = (),
         separator: str | None = None,
+        **asked: Any,
     ) -> None:
         check_int("chunk", size, low=1)
         self.path, self.size = Path(path), size
-        self._request = Request.of(path, label, time, ignore, separator, rows=size)
+        self._request = Request.of(path, Asked.of(**asked), separator=separator, rows=size)
         self._notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Series]:
@@ -56,5 +56,7 @@ class FileChunks:
                     warn_of(piece.notes)
                 if isinstance(piece, End):
                     self._request = replace(self._request, time_kind=piece.time_kind)
+                elif self._request.is_recording:
+                    yield mark_missing(piece.series)
                 else:
                     yield piece.series

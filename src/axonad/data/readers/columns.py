@@ -11,24 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from axonad.data.readers.dialect import option, shown
+from axonad.data.readers.asked import Asked, check_matches, missing_name
+from axonad.data.readers.dialect import NO_VALUES, option, shown
 from axonad.data.series import Series
-from axonad.errors import ChannelError, InputError, suggest
+from axonad.errors import InputError
 
 TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
-MISSING = ("", "NA", "N/A", "null", "None")
+MISSING = NO_VALUES
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?\s*")
-LISTED = 10  # columns named in a message
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The columns the user named; see :func:`axonad.data.readers.read`."""
-
-    label: str | None = None
-    time: str | None = None
-    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,14 +39,17 @@ class Columns:
 
 def choose_columns(names: Sequence[str], asked: Asked, *, name: str) -> Columns:
     """Return what the columns of a file are for; raise an error if a named one is missing."""
-    for column in asked.ignore:
-        _check_column(names, column, name)
-    names = [column for column in names if column not in asked.ignore]
+    ignored = check_matches(asked.ignore, names, name=name)
+    names = [column for column in names if column not in ignored]
     for column in filter(None, (asked.label, asked.time)):
-        _check_column(names, column, name)
+        if column not in names:
+            raise missing_name(column, names, name=name, what="column")
     label = find_column(names, asked.label, LABEL_COLUMNS)
     time = find_column(names, asked.time, TIME_COLUMNS)
     channels = tuple(column for column in names if column not in (label, time))
+    if asked.channels:
+        wanted = check_matches(asked.channels, channels, name=name)
+        channels = tuple(column for column in channels if column in wanted)
     if not channels:
         raise InputError(
             f"{name} has no channel columns, only {list(names)}; expected at least one more"
@@ -144,14 +138,6 @@ def _is_numpy_number(kind: pl.DataType) -> bool:
 
 
 BITS = (8, 16, 32, 64)
-
-
-def _check_column(names: Sequence[str], column: str, name: str) -> None:
-    if column not in names:
-        listed = ", ".join(shown(known)[1:-1] for known in names[:LISTED])
-        raise ChannelError(
-            f"{name} has no column {column!r}{suggest(column, names) or f'; columns: {listed}'}"
-        )
 
 
 def _check_numeric(frame: pl.DataFrame, columns: Columns, first: int) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from axonad.data.readers.asked import Asked
 from axonad.data.readers.cells import DecimalMark, Place, to_numbers
-from axonad.data.readers.columns import MISSING, Asked, Columns, choose_columns
+from axonad.data.readers.columns import MISSING, Columns, choose_columns
 from axonad.data.readers.dialect import COMMENTS, Dialect, find_dialect, option, shown
 from axonad.data.readers.records import RecordReader, Records
 from axonad.data.readers.source import Source
@@ -35,15 +37,21 @@ def read_csv(
     try:
         reader = RecordReader(source, BLOCK if rows is None else CHUNK_BLOCK)
         dialect = find_dialect(reader, name=name, separator=separator)
+        dialect = replace(dialect, names=tuple(asked.renamed(dialect.names, name=name)))
         columns = _choose(dialect, asked)
     except BaseException:
         source.close()
         raise
     notes: list[str] = []
     frames = CsvFrames(source, reader, dialect, columns, notes).frames(rows)
+    units = None
+    if dialect.units:
+        by_name = dict(zip(dialect.names, dialect.units, strict=True))
+        units = tuple(by_name[channel] for channel in columns.channels)
     return Table(
-        columns, frames, notes=notes, has_text_times=True, may_have_comma=dialect.separator != ","
-    )
+        columns, frames, notes=notes, has_text_times=True, units=units,
+        may_have_comma=dialect.separator != ",",
+    )  # fmt: skip
 
 
 def _choose(dialect: Dialect, asked: Asked) -> Columns:
@@ -95,7 +103,7 @@ class CsvFrames:
         if frame is None:
             text = self._parse_cells(records, numeric=frozenset())
             self._check_unnamed(text)
-            place = Place(self._first, records.line_of, self._dialect.units)
+            place = Place(self._first, records.line_of)
             frame = to_numbers(text, self._columns, self._mark, place)
         return frame.select(self._columns.all)
 

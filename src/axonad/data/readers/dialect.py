@@ -17,6 +17,8 @@ SEPARATORS = ("\t", ";", "|", ",")  # of two that fit equally well, the first is
 SAMPLE = 20  # records that show the separator and the decimal mark
 COMMENTS = ("#", "%", "//")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
+NO_VALUES = ("", "NA", "N/A", "null", "None")
+NO_UNITS = ("-", "1", "–", "none", "n/a", "N/A", "NA", "null", "None")
 EXCEL = re.compile(rb'"?sep=(.)"?', re.IGNORECASE)  # a first line that names the separator
 
 csv.field_size_limit(2**26)
@@ -31,7 +33,7 @@ class Dialect:
     has_decimal_comma: bool
     name: str  # of the file, for messages
     header_line: int = 1
-    units: tuple[str, ...] = ()  # cells of the first row, if they seem to name the units
+    units: tuple[str, ...] = ()  # one per name, if a line below the names has them
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -77,7 +79,10 @@ def find_dialect(reader: RecordReader, *, name: str, separator: str | None = Non
         names.append("")  # every row ends with a separator
     _check_names(names, separator, name)
     has_comma = separator != "," and any(DECIMAL_COMMA.fullmatch(c) for row in rows for c in row)
-    return Dialect(tuple(names), separator, has_comma, name, first.line, _find_units(rows))
+    units = _find_units(rows, len(names)) if sample and sample[0].strip() else ()
+    if units:
+        reader.take(1)
+    return Dialect(tuple(names), separator, has_comma, name, first.line, units)
 
 
 def _find_separator(header: str, sample: Sequence[str]) -> str:
@@ -126,13 +131,24 @@ def _check_comment(
         )
 
 
-def _find_units(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the words of a first row that has no number, above a row that has some."""
-    if len(rows) < 2 or any(_is_number(cell, ";") for cell in rows[0]):
+def _find_units(rows: Sequence[Sequence[str]], count: int) -> tuple[str, ...]:
+    """Return the units in the first row: it has no number, and words above numbers."""
+    if len(rows) < 2 or any(_is_value(cell) for cell in rows[0]):
         return ()
-    if not any(a.strip() and _is_number(b, ";") for a, b in zip(rows[0], rows[1], strict=False)):
+    pairs = zip(rows[0], rows[1], strict=False)
+    if not any(_is_unit(above) and _is_value(below) for above, below in pairs):
         return ()
-    return tuple(cell for cell in rows[0] if cell.strip())
+    units = [cell.strip().removeprefix("[").removesuffix("]") for cell in rows[0][:count]]
+    units = ["" if cell in NO_UNITS else cell for cell in units]
+    return (*units, *[""] * (count - len(units)))
+
+
+def _is_value(cell: str) -> bool:
+    return _is_number(cell, ";") or cell.strip().lower() in ("true", "false")
+
+
+def _is_unit(cell: str) -> bool:
+    return cell.strip() not in NO_VALUES and not cell.lstrip().startswith(COMMENTS[:1])
 
 
 def _check_names(names: list[str], separator: str, name: str) -> None:

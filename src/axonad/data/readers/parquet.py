@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from axonad.data.readers.columns import Asked, check_flat, choose_columns
+from axonad.data.readers.asked import Asked
+from axonad.data.readers.columns import check_flat, choose_columns
 from axonad.data.readers.limits import largest_series
 from axonad.data.readers.table import Table
 from axonad.errors import FileError, InputError
@@ -31,7 +32,11 @@ def read_parquet(
     try:
         lazy = pl.scan_parquet(origin, glob=False)
         schema = lazy.collect_schema()
-        columns = choose_columns(list(schema), asked, name=name)
+        names = asked.renamed(schema, name=name)
+        if asked.rename:
+            lazy = lazy.rename(dict(zip(schema, names, strict=True)))
+            schema = lazy.collect_schema()
+        columns = choose_columns(names, asked, name=name)
         for column in columns.all:
             check_flat(column, schema[column], name)
         count = int(lazy.select(pl.len()).collect().item())

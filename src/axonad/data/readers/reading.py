@@ -22,11 +22,25 @@ from axonad.errors import DataWarning, FileError
 
 def read_whole(request: Request, data: bytes | None = None) -> Series:
     """Return the series in a file, or in the bytes of one."""
+    series, end = read_described(request, data)
+    warn_of(end.notes, stacklevel=3)
+    return series
+
+
+def read_described(request: Request, data: bytes | None = None) -> tuple[Series, End]:
+    """Return the series in a file and what is known of it."""
     whole = _Whole(request.shown)
     with closing(stream_pieces(request, data, whole.buffer)) as pieces:
         for piece in pieces:
             whole.add(piece)
-    return whole.join()
+    series = whole.join()
+    return (mark_missing(series) if request.is_recording else series), whole.end
+
+
+def mark_missing(series: Series) -> Series:
+    """Return a series in which rows with missing values are marked unusable."""
+    missing: NDArray[np.bool_] = np.asarray(np.isnan(series.values).any(axis=1))
+    return replace(series, unusable=missing) if missing.any() else series
 
 
 def read_bytes(data: bytes, name: str) -> Series:
@@ -72,7 +86,7 @@ class _Whole:
         self._pieces: list[Series] = []
         self._values: NDArray[np.float64] | None = None  # of all rows, if their number is known
         self._rows = self._bytes = 0
-        self._end = End()
+        self.end = End()
 
     def buffer(self, header: dict[str, Any]) -> NDArray[np.float64] | None:
         """Return the array for the values of a piece, if the number of all rows is known."""
@@ -88,7 +102,7 @@ class _Whole:
     def add(self, piece: Piece | End) -> None:
         """Add the next piece."""
         if isinstance(piece, End):
-            self._end = piece
+            self.end = piece
             return
         self._bytes += piece.series.values.nbytes
         self._rows += len(piece.series)
@@ -98,15 +112,14 @@ class _Whole:
     def join(self) -> Series:
         """Return the series of all pieces."""
         first, pieces = self._pieces[0], self._pieces
-        warn_of(self._end.notes, stacklevel=4)
         if len(pieces) == 1:
-            return replace(first, times=self._end.times)
+            return replace(first, times=self.end.times)
         values = self._values
         if values is None:
             values = np.concatenate([piece.values for piece in pieces])
         labels = [piece.labels for piece in pieces if piece.labels is not None]
         joined = np.concatenate(labels) if labels else None
-        return replace(first, values=values, labels=joined, times=self._end.times)
+        return replace(first, values=values, labels=joined, times=self.end.times)
 
     def _check(self, size: int) -> None:
         if size > self._limit:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from axonad.data.readers import find_reader
-from axonad.errors import AxonADError, FileError, InputError, is_out_of_memory
+from axonad.data.readers import RECORDINGS, find_reader
+from axonad.data.readers.asked import Asked
+from axonad.errors import AxonADError, FileError, is_out_of_memory
 
 if TYPE_CHECKING:
     from axonad.data.readers.table import End, Piece
@@ -28,9 +29,7 @@ class Request:
     shown: str  # the path as the user gave it, for messages
     name: str
     size: int  # in bytes
-    label: str | None = None
-    time: str | None = None
-    ignore: tuple[str, ...] = ()
+    asked: Asked = Asked()  # noqa: RUF009 - frozen
     separator: str | None = None
     rows: int | None = None  # of a chunk; None: the whole at once
     time_kind: str | None = None  # of the time column, if known from an earlier iteration
@@ -39,43 +38,44 @@ class Request:
     def of(
         cls,
         path: str | Path,
-        label: str | None,
-        time: str | None,
-        ignore: Sequence[str],
-        separator: str | None,
+        asked: Asked,
         *,
+        separator: str | None = None,
         rows: int | None = None,
     ) -> Self:
         """Return the request for a file; raise an error if it is missing or of another format."""
         path = Path(path)
         target, size = find_reader(path)
-        if isinstance(ignore, str):
-            raise InputError(f"ignore must be a list of columns, got {ignore!r}; pass [{ignore!r}]")
         return cls(
             target=target, path=str(path.absolute()), shown=str(path), name=path.name,
-            size=size, label=label, time=time, ignore=tuple(ignore),
-            separator=separator, rows=rows,
+            size=size, asked=asked, separator=separator, rows=rows,
         )  # fmt: skip
 
     @property
     def format(self) -> str:
         """The name of the format, for messages."""
         module = self.target.split(":")[0].rpartition(".")[2]
-        return module.upper() if len(module) < 5 else module.capitalize()
+        if module == "can_log":
+            return Path(self.name).suffix[1:].upper()
+        return module.capitalize() if module == "parquet" else module.upper()
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the file holds channels with times of their own, which get onto a raster."""
+        return self.target in RECORDINGS
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""
-        return asdict(self) | {"ignore": list(self.ignore)}
+        return vars(self) | {"asked": self.asked.to_json()}
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Self:
         """Return a request from its fields."""
-        return cls(**fields | {"ignore": tuple(fields["ignore"])})
+        return cls(**fields | {"asked": Asked.from_json(fields["asked"])})
 
 
 def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece | End]:
     """Yield the pieces of the series in a file or in ``data``; every error is an AxonADError."""
-    from axonad.data.readers.columns import Asked
     from axonad.data.readers.table import pieces_in_chunks, pieces_of_whole
 
     module, function = request.target.split(":")
@@ -84,7 +84,7 @@ def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece |
             Path(request.path) if data is None else data,
             shown_path=request.shown,
             name=request.name,
-            asked=Asked(request.label, request.time, request.ignore),
+            asked=request.asked,
             separator=request.separator,
             rows=request.rows,
         )
@@ -97,7 +97,10 @@ def read_pieces(request: Request, data: bytes | None = None) -> Iterator[Piece |
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # polars panics with a BaseException
-        raise to_file_error(error, request) from error
+        failed = to_file_error(error, request)
+        if request.is_recording and isinstance(error, Exception) and not is_out_of_memory(error):
+            raise failed from None  # its parsers are Python, so the process can go on
+        raise failed from error
 
 
 def to_file_error(error: BaseException, request: Request) -> FileError:
@@ -108,6 +111,9 @@ def to_file_error(error: BaseException, request: Request) -> FileError:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if not isinstance(error, Exception):  # a panic of the parser
             reason = f"it is damaged; its parser failed with {reason[:SHOWN]!r}"
+        elif request.is_recording and not isinstance(error, OSError):
+            kind = type(error).__name__
+            reason = f"it is damaged or of another format ({kind}: {reason[:SHOWN]})"
     return FileError(to_sentence(f"{request.shown} cannot be read as {request.format}: {reason}"))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from axonad.data.readers.about import About
 from axonad.data.readers.cells import common_kind, convert_times, find_time_kind
 from axonad.data.readers.columns import Columns, to_series, to_times
 from axonad.data.series import Series
@@ -24,7 +26,7 @@ class Table:
     columns
         What the columns are for.
     frames
-        The parts.
+        The parts: frames, or of a recording series, which need no conversion.
     rows
         The number of rows of all parts, where it is known.
     notes
@@ -33,14 +35,20 @@ class Table:
         Whether the time column is text that may mean numbers.
     may_have_comma
         Whether such numbers may have a decimal comma.
+    units
+        The unit of each channel, where the file names units.
+    about
+        What became of the channels of a recording; filled with the last part.
     """
 
     columns: Columns
-    frames: Iterator[pl.DataFrame]
+    frames: Iterator[pl.DataFrame] | Iterator[Series]
     rows: int | None = None
     notes: list[str] = field(default_factory=list)
     has_text_times: bool = False
     may_have_comma: bool = False
+    units: tuple[str, ...] | None = None
+    about: About | None = None
 
 
 @dataclass(frozen=True)
@@ -59,26 +67,34 @@ class End:
     times: NDArray[Any] | None = None  # of a series read at once
     time_kind: str | None = None  # of a series read in chunks
     notes: tuple[str, ...] = ()
+    about: About | None = None  # of a recording
 
 
 def pieces_of_whole(table: Table) -> Iterator[Piece | End]:
     """Yield the pieces of a series without times, then its times, which have one type."""
     columns, first = table.columns, 0
     untimed = Columns(columns.channels, columns.label, None, columns.name)
-    times: list[pl.Series] = []
-    for frame in table.frames:
-        yield Piece(to_series(frame, untimed, first=first), table.rows)
-        first += frame.height
+    times: list[Any] = []
+    for part in table.frames:
+        if isinstance(part, Series):
+            yield Piece(replace(part, times=None), table.rows)
+            times.append(part.times)
+            continue
+        series = to_series(part, untimed, first=first)
+        yield Piece(replace(series, units=table.units), table.rows)
+        first += part.height
         if columns.time is not None:
-            times.append(frame[columns.time])
+            times.append(part[columns.time])
     joined = None
-    if columns.time is not None:
+    if times and isinstance(times[0], np.ndarray):
+        joined = np.concatenate(times)
+    elif columns.time is not None:
         whole = pl.concat(times)
         if table.has_text_times:
             kind = find_time_kind(whole, may_have_comma=table.may_have_comma)
             whole = convert_times(whole, kind, may_have_comma=table.may_have_comma)
         joined = to_times(whole, columns.name)
-    yield End(times=joined, notes=tuple(table.notes))
+    yield End(times=joined, notes=tuple(table.notes), about=table.about)
 
 
 def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | End]:
@@ -87,6 +103,9 @@ def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | En
     kinds: set[str | None] = set()
     comma = table.may_have_comma
     for part in table.frames:
+        if isinstance(part, Series):
+            yield Piece(part, table.rows, tuple(table.notes))
+            continue
         frame = part
         if columns.time is not None and table.has_text_times:
             text = part[columns.time]
@@ -99,6 +118,7 @@ def pieces_in_chunks(table: Table, time_kind: str | None) -> Iterator[Piece | En
                     f"the times in column {columns.time!r} of {columns.name} were numbers when the "
                     "file was first read; leave the file unchanged while it is read"
                 ) from None
-        yield Piece(to_series(frame, columns, first=first), table.rows, tuple(table.notes))
+        series = replace(to_series(frame, columns, first=first), units=table.units)
+        yield Piece(series, table.rows, tuple(table.notes))
         first += frame.height
-    yield End(time_kind=common_kind(kinds), notes=tuple(table.notes))
+    yield End(time_kind=common_kind(kinds), notes=tuple(table.notes), about=table.about)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.readers.about import About
 from axonad.data.readers.table import End, Piece
 from axonad.data.series import Series
 
@@ -77,11 +78,13 @@ def receive_into(
 def send_piece(connection: socket.socket, piece: Piece | End) -> None:
     """Send a piece of a series, or what is known at its end."""
     if isinstance(piece, End):
-        header: dict[str, Any] = {"time_kind": piece.time_kind}
+        about = None if piece.about is None else piece.about.to_json()
+        header: dict[str, Any] = {"time_kind": piece.time_kind, "about": about}
         arrays = {"times": piece.times}
     else:
         series = piece.series
         header = {"channels": series.channels, "name": series.name, "rows": piece.rows}
+        header |= {"units": series.units}
         arrays = {"values": series.values, "labels": series.labels, "times": series.times}
     known = {name: array for name, array in arrays.items() if array is not None}
     described = {name: [_type_of(array), array.shape] for name, array in known.items()}
@@ -109,9 +112,11 @@ def receive_piece(
         arrays[name] = array
     notes = tuple(header["notes"])
     if header["is"] == "end":
-        return End(arrays["times"], header["time_kind"], notes)
-    channels = tuple(header["channels"])
-    return Piece(Series(channels=channels, name=header["name"], **arrays), header["rows"], notes)
+        about = None if header["about"] is None else About.from_json(header["about"])
+        return End(arrays["times"], header["time_kind"], notes, about)
+    units = None if header["units"] is None else tuple(header["units"])
+    series = Series(channels=tuple(header["channels"]), name=header["name"], units=units, **arrays)
+    return Piece(series, header["rows"], notes)
 
 
 def _type_of(array: NDArray[Any]) -> str:
