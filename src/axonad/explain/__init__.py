@@ -5,12 +5,12 @@ does so while it finds them. No part of it knows a model: it needs the detector'
 sample of its training rows (:mod:`axonad.explain.reference`).
 """
 
-from axonad.explain.events import explain_event, explain_events
+from axonad.explain.events import explain_event, explain_events, score_with
 from axonad.explain.reference import Reference
 from axonad.explain.scene import Scene
 from axonad.explain.why import KINDS, BrokenRelation, Counterfactual, Course, Why
 
 __all__ = [
     "KINDS", "BrokenRelation", "Counterfactual", "Course", "Reference", "Scene", "Why",
-    "explain_event", "explain_events",
+    "explain_event", "explain_events", "score_with",
 ]  # fmt: skip

@@ -4,14 +4,13 @@ A faulty channel also spoils the predictions of the channels that are predicted 
 channel with the largest residual is often a healthy one. Therefore channels are left out: with the
 faulty ones gone, each of the others is predicted as well as in training. A set of channels is
 judged by what remains: the sum over the other channels of the logarithm of their squared residual
-in units of what is usual. The search enlarges the most promising sets first. Channels that are
-closely tied hide each other's faults, so they are also tried together. What a channel deviates by
-already before the event, such as a temperature in another season, is not held against it.
+in units of what is usual. The search enlarges the most promising sets of each size. Channels that
+are closely tied hide each other's faults, so they are also tried together. What a channel deviates
+by already before the event, such as a temperature in another season, is not held against it.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +25,9 @@ Set = tuple[int, ...]
 
 LARGEST = 4  # channels of a set
 EXPANDED = 12  # sets that are enlarged
+SWAPPED = 4  # channels that may take the place of one in the best set
+HINTS = 4  # channels blamed by the detector itself that are always tried
+CONTENT = 0.3  # contradiction left at which the search ends
 FIRST, LATER = 24, 8  # channels tried alone, and beside others
 PAIRED = 6  # channels of which all pairs are tried
 COST = 2.0  # what a set must gain by one more channel
@@ -111,20 +113,40 @@ class Search:
 
     def run(self, hints: Sequence[int] = ()) -> Blamed:
         """Return the channels to blame; ``hints`` are always tried."""
-        everything = self._cost(())
-        tried: dict[Set, float] = {(): everything}
-        waiting: list[tuple[float, Set]] = [(everything, ())]
-        for _ in range(EXPANDED):
-            if not waiting or min(tried.values()) <= COST:  # a larger set cannot be better
+        hints = [j for j in hints if j not in self._never][:HINTS]
+        tried: dict[Set, float] = {(): self._cost(())}
+        self._try(tried, self._enlarged((), hints))
+        enlarged: set[Set] = set()
+        for turn in range(EXPANDED):  # the best set of one channel, of two, of three, of one, ...
+            best = self._best(tried)
+            if tried[best] <= COST * max(len(best), 1) + CONTENT:
                 break
-            known = heapq.heappop(waiting)[1]
-            for made in self._enlarged(known, hints):
-                if made not in tried:
-                    tried[made] = self._cost(made)
-                    if len(made) < LARGEST:
-                        heapq.heappush(waiting, (tried[made], made))
-        chosen = min(tried, key=lambda made: (tried[made], len(made), made))
-        return Blamed(*self._ordered(chosen), float(self.excess(chosen).sum()), everything)
+            waiting = [made for made in tried if len(made) == turn % (LARGEST - 1) + 1]
+            waiting = [made for made in waiting if made not in enlarged]
+            if waiting:
+                known = min(waiting, key=lambda made: (tried[made], made))
+                enlarged.add(known)
+                self._try(tried, self._enlarged(known, hints))
+        chosen = self._polished(tried)
+        return Blamed(*self._ordered(chosen), float(self.excess(chosen).sum()), tried[()])
+
+    def _polished(self, tried: dict[Set, float]) -> Set:
+        """Return the best set after leaving out or exchanging single channels while that helps."""
+        for _ in range(LARGEST):
+            best = self._best(tried)
+            left = [tuple(k for k in best if k != j) for j in best]
+            order = np.argsort(-self.excess(best) - self.excess(()), kind="stable")[:SWAPPED]
+            others = [j for j in order.tolist() if j not in best and j not in self._never]
+            self._try(tried, left + [tuple(sorted((*part, j))) for part in left for j in others])
+            if self._best(tried) == best:
+                break
+        return self._best(tried)
+
+    def _try(self, tried: dict[Set, float], sets: list[Set]) -> None:
+        tried.update({made: self._cost(made) for made in sets if made not in tried})
+
+    def _best(self, tried: dict[Set, float]) -> Set:
+        return min(tried, key=lambda made: (tried[made], len(made), made))
 
     def _cost(self, left_out: Set) -> float:
         return float(self.excess(left_out).sum()) + COST * len(left_out)
@@ -135,7 +157,7 @@ class Search:
         most = LATER if known else FIRST
         order = np.argsort(-excess, kind="stable")[:most].tolist()
         wanted = [j for j in order if excess[j] > 0]
-        wanted += [j for j in hints if wanted and j not in wanted and j not in self._never]
+        wanted += [j for j in hints if wanted and j not in wanted]
         made = []
         for j in wanted:
             tied = [k for k in self._relations.tied_to(j) if k not in self._never]

@@ -40,6 +40,16 @@ def explain_event(scene: Scene, event: Event) -> Why:
     return _Case(scene, event).explain()
 
 
+def score_with(scene: Scene, event: Event, channels: Sequence[str]) -> float:
+    """Return the highest score of an event if these channels had been as expected throughout."""
+    case = _Case(scene, event)
+    case.fault = case._first_rows()
+    chosen = tuple(scene.labels.index(name) for name in channels)
+    near = case.view.concerned
+    where = slice(max(case.reach, min(case.fault[0], near.start)), max(case.fault[1], near.stop))
+    return scene.peak(case.view, case._replaced(chosen, chosen, where)[1])
+
+
 class _Case:
     """One event while it is explained."""
 
