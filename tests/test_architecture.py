@@ -32,8 +32,8 @@ SUPPORT = {
     "data/readers/__init__.py", "data/readers/request.py", "data/readers/reading.py",
     "data/readers/process.py", "data/readers/limits.py", "data/readers/source.py",
     "data/readers/records.py", "data/readers/dialect.py", "data/readers/columns.py",
-    "data/readers/table.py", "data/readers/asked.py", "data/units.py", "cli/reading.py", "cli/score_jobs.py",
-    "stream/chunks.py",
+    "data/readers/table.py", "data/readers/asked.py", "data/units.py", "cli/reading.py",
+    "cli/score_jobs.py", "stream/chunks.py",
     "stream/alarm_collector.py", "stream/drift_collector.py", "alarms/drift_marks.py",
     "fast/cpu/buffers.py", "fast/cpu/folding.py", "fast/cpu/predictor.py", "model/embedding.py",
 }  # fmt: skip
