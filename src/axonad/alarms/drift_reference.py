@@ -163,7 +163,7 @@ class DriftReference:
             f"drift: the level of {len(levels - {self.channels})} of {len(self.judgeable)} channels"
             f" is judged, in blocks of {_span(rows)} rows; a complete change takes {self._delays()}"
             f" rows to be sure of, and at most 1 of {1 / self.alpha:.0f} normal streams is ever "
-            "said to drift"
+            "said to drift, if its blocks are exchangeable with these"
         ]
         left = [
             str(column) if names is None else names[column]
