@@ -29,7 +29,6 @@ DETECTORS = {
     "Relation": {},
     "ShapeMemory": {},
     "Network": QUICK,
-    "MultiView": QUICK,
 }
 FIRST_SEED = 100  # of the drives; those of benchmarks begin at 2024
 
