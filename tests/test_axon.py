@@ -19,6 +19,7 @@ def test_paper_mode_is_the_published_setting():
     paper = AxonAD.paper()
     assert paper.get_params() == {
         "contamination": 1e-4, "threshold": "pot", "context": (),
+        "alarm_budget": None, "seconds_per_step": None,
         "window": 100, "d_model": 128, "heads": 8, "horizon": 1, "tail": 10, "ema": 0.9,
         "mask_ratio": 0.5, "block_fraction": 0.5, "dropout": 0.1, "dilations": (1, 2, 4, 8),
         "lr": 5e-4, "weight_decay": 1e-5, "batch_size": 128, "epochs": 50, "epoch_windows": None,
