@@ -93,4 +93,4 @@ def test_the_suite_is_the_grid_of_the_authors_and_its_labels_are_ours():
     for detector in suite.detectors:
         assert detector.title == name_setting(tuple(detector.params[name] for name in TUNED))
     assert name_setting(PUBLISHED) in {detector.title for detector in suite.detectors}
-    assert tuple(getattr(AxonAD(), name) for name in TUNED) == PUBLISHED
+    assert tuple(getattr(AxonAD.paper(), name) for name in TUNED) == PUBLISHED
