@@ -46,6 +46,27 @@ def test_score_draws_and_lists_events(run, model, tmp_path, saved_figures):
     np.testing.assert_array_equal(axes[0].lines[0].get_ydata(), X[:, 1])
 
 
+def test_events_are_explained(run, tmp_path):
+    frame(600).write_csv(tmp_path / "train.csv")
+    run("fit", "train.csv", "--out", "m", "--detector", "Relation", "--set", "smooth=5")
+    X = waves(300, seed=1)
+    X[150:190, 1] = X[150, 1]
+    pl.DataFrame(X, schema=NAMES).write_csv(tmp_path / "x.csv")
+    for ending in ("json", "csv"):
+        code, out, err = run(
+            "score", "m", "x.csv", "-o", "s.csv", "--explain", "--events", f"e.{ending}", "--force"
+        )
+        assert (code, err) == (0, "")
+        assert "yaw_rate is frozen and no longer follows" in out
+    (found,) = json.loads((tmp_path / "e.json").read_text())
+    assert found["why"]["channels"] == ["yaw_rate"]
+    row = pl.read_csv(tmp_path / "e.csv").row(0, named=True)
+    assert (row["kind"], row["blamed"], row["vanishes"]) == ("frozen", "yaw_rate", "yes")
+    assert row["sentence"] == found["why"]["sentence"]
+    words = ("score", "m", "x.csv", "-o", "t.csv", "--explain", "--chunk", "50")
+    assert_one_red_line(run(*words), "--explain needs the whole series")
+
+
 def test_a_model_without_names_scores_and_draws(run, tmp_path, saved_figures):
     params = SMALL | {"epochs": 1, "contamination": 0.1, "threshold": "quantile"}
     axonad.AxonAD(**params).fit(waves(200)).save("m")

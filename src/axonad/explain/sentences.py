@@ -44,9 +44,7 @@ def write_sentence(
     if course is not None and rows.stop > rows.start:
         words += _values(course, rows, kind)
     if len(channels) > 1:
-        words += f"; so does {channels[1]}" if len(channels) == 2 else (
-            f"; so do {joined(channels[1:])}"
-        )  # fmt: skip
+        words += f"; {joined(channels[1:])} too"
     return f"{words}; {_end(found)}"
 
 
