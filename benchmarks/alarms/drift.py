@@ -5,6 +5,8 @@ CrossChannelRidge and a Relation are fitted on one drive of 40,000 rows; two oth
 at one false event an hour and are the reference of drift. Prints Markdown.
 
 python benchmarks/alarms/drift.py [../shared/data/driving-dev.zip ../shared/data/TSB-AD-M-dev.zip]
+
+With ``--changes MultiView`` only another driver, load and weather and the ramps, for one detector.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import polars as pl
 
 sys.path.insert(0, __file__.rpartition("/")[0])
 from context import CONTEXT, load_drives
@@ -37,7 +38,9 @@ TUNING = ("004", "011", "023", "028", "062", "082", "090", "107", "149", "164")
 DETECTORS: dict[str, dict[str, Any]] = {
     "CrossChannelRidge": {"smooth": 31},
     "Relation": {},
+    "MultiView": {"verbose": False},
 }
+CHEAP = ("CrossChannelRidge", "Relation")
 
 
 def drive(seed: int, rows: int = ROWS, *, pace: float = 1.0, mass: float = 1550.0) -> np.ndarray:
@@ -185,6 +188,8 @@ def exchangeable() -> None:
 
 def real_normal(drives_path: str, series_path: str) -> None:
     """KIT drives of one season against each other; normal prefixes of the tuning series, halved."""
+    import polars
+
     with patch("context.EVERY", 1):
         drives = [one.values for one in load_drives(drives_path).values()]
     for season in (drives[:4], drives[4:]):
@@ -195,7 +200,7 @@ def real_normal(drives_path: str, series_path: str) -> None:
             if not any(f"/{number}_" in name for number in TUNING):
                 continue
             rows = int(name.split("_tr_")[1].split("_")[0])
-            table = pl.read_csv(archive.read(name), n_rows=rows).drop("Label")
+            table = polars.read_csv(archive.read(name), n_rows=rows).drop("Label")
             values = table.to_numpy().astype(np.float64)
             said = fires([values[: rows // 2]], values[rows // 2 :])
             print(f"{name.rpartition('/')[2]}: {rows} normal rows, {said}", flush=True)
@@ -203,11 +208,15 @@ def real_normal(drives_path: str, series_path: str) -> None:
 
 def main(parts: list[str]) -> None:
     warnings.simplefilter("ignore", DataWarning)
+    if parts[:1] == ["--changes"]:
+        for name in parts[1:]:
+            changes(name, fitted(name))
+        return
     exchangeable()
     false_verdicts()
     if len(parts) > 1:
         real_normal(parts[0], parts[1])
-    for name in DETECTORS:
+    for name in CHEAP:
         detector = fitted(name)
         print(*detector.alarm_setup_.drift.notes(detector.channel_names), sep="\n")
         if name == "CrossChannelRidge":
