@@ -41,9 +41,14 @@ def test_paper_parts_are_scaled_each_by_itself(monkeypatch, small):
 
     seen = []
     original = Scaler.apply
-    monkeypatch.setattr(
-        Scaler, "apply", lambda self, X: seen.append((len(X), original(self, X))) or seen[-1][1]
-    )
+
+    def apply(self, X):
+        z = original(self, X)
+        if self.rule == "array":  # the sample that explains events is scaled softly
+            seen.append((len(X), z))
+        return z
+
+    monkeypatch.setattr(Scaler, "apply", apply)
     X = waves(200) * [1, 10, 100] + [5, -3, 1000]
     AxonAD.paper(**small).fit(X)
     assert sorted({rows for rows, _ in seen}) == [40, 160, 200]

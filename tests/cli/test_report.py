@@ -122,7 +122,7 @@ def test_a_self_test_is_shown(ready, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("m", "x*.csv", "-o", "r.html"), "no file matches 'x*.csv'"),
+        (("m", "x*.csv", "-o", "r.html"), "no file fits 'x*.csv'"),
         (("m", "drive.csv", "-o", "r.txt"), "its ending must be one of .html, .htm"),
         (("m", "drive.csv", "-o", "there.html"), "already exists; choose another name"),
         (("gone", "drive.csv", "-o", "r.html"), "gone does not exist; expected a folder"),

@@ -63,7 +63,7 @@ def test_events_data_problems_and_hours(detector):
     assert view.expected_events == pytest.approx(400 * 40 / 3600)
     card = describe_model(detector, "model")
     assert "The budget of 400 per hour accepts 4.4 false events" in verdict(view, card)
-    assert "Drift was not judged. 1 data problem." in verdict(view, card)
+    assert "No drift. 1 data problem." in verdict(view, card)
     assert dict(card.rows)["fingerprint"] == detector.fingerprint
     assert dict(card.rows)["trained on"] == "400 rows, 40 s at 0.1 s per row"
     page = Page("t", card, (view,))
