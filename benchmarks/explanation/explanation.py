@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from axonad import make_detector
+from axonad import load, make_detector
 from axonad.data.series import Series
 from axonad.data.telemetry import PlantedEvent, Telemetry, generate_coordination, generate_telemetry
 from axonad.explain import KINDS, Scene, score_with
@@ -73,15 +73,21 @@ def vanishes_by_chance(
     return score_with(scene, event, drawn) <= scene.threshold
 
 
-def fit(name: str, drive: Telemetry, device: str | None) -> Any:
-    """Return the detector, fitted on the clean half; it is the same in both suites."""
+def fit(name: str, drive: Telemetry, device: str | None, models: Path | None) -> Any:
+    """Return the detector, fitted on the clean half, which is the same in both suites."""
+    kept = None if models is None else models / f"{name}-{drive.seed}-{len(drive.values)}"
+    if kept is not None and kept.exists():
+        return load(kept)
     detector = make_detector(name)
     params = detector.get_params()
     if device is not None and "device" in params:
         detector.set_params(device=device)
     if "verbose" in params:
         detector.set_params(verbose=False)
-    return detector.fit(Series(values=drive.train, channels=drive.channels))
+    detector.fit(Series(values=drive.train, channels=drive.channels))
+    if kept is not None:
+        detector.save(kept)
+    return detector
 
 
 # -- figures -------------------------------------------------------------------------------------
@@ -152,6 +158,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=80_000)
     parser.add_argument("--detectors", default=",".join(DETECTORS))
     parser.add_argument("--device")
+    parser.add_argument("--models", type=Path, help="folder of fitted detectors, to use again")
     parser.add_argument("--out", type=Path, help="folder; rows.csv in it is extended")
     parser.add_argument("--table", action="store_true", help="only show the rows already there")
     given = parser.parse_args()
@@ -164,7 +171,7 @@ def main() -> None:
     for seed in [] if given.table else range(int(first), int(last or first) + 1):
         drives = {name: make(steps=given.steps, seed=seed) for name, make in SUITES.items()}
         for name in given.detectors.split(","):
-            detector = fit(name, drives["telemetry"], given.device)
+            detector = fit(name, drives["telemetry"], given.device, given.models)
             for suite, drive in drives.items():
                 assert np.array_equal(drive.train, drives["telemetry"].train)
                 rows += measure_drive(detector, drive, suite)

@@ -6,11 +6,11 @@ import pytest
 from axonad import make_detector
 from axonad.data.series import Series
 
-NAMES = ("steer", "speed", "yaw", "torque", "fuel", "noise")
+NAMES = ("steer", "speed", "yaw", "torque", "fuel", "noise", "roll")
 
 
 def drive(rows: int, seed: int = 0) -> np.ndarray:
-    """Six channels: yaw is steer times speed, fuel follows torque, noise follows nothing."""
+    """Yaw is steer times speed, roll follows it, fuel follows torque, noise follows nothing."""
     rng = np.random.default_rng(seed)
 
     def smooth(width: int) -> np.ndarray:
@@ -21,7 +21,8 @@ def drive(rows: int, seed: int = 0) -> np.ndarray:
     speed = 10 + smooth(60)
     yaw = steer * speed / 10 + 0.02 * rng.normal(size=rows)
     fuel = torque / 10 + 0.05 * rng.normal(size=rows)
-    return np.column_stack([steer, speed, yaw, torque, fuel, rng.normal(size=rows)])
+    roll = steer * speed / 20 + 0.02 * rng.normal(size=rows)
+    return np.column_stack([steer, speed, yaw, torque, fuel, rng.normal(size=rows), roll])
 
 
 def series(values: np.ndarray, names: tuple[str, ...] = NAMES) -> Series:

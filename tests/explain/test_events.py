@@ -28,7 +28,7 @@ def test_a_frozen_channel_is_named_with_rows_kind_and_relation(event):
     assert why.kind == "frozen"
     assert abs(why.rows[0] - 300) <= 8 and abs(why.rows[1] - 380) <= 8
     assert why.relations[0].channel == "yaw"
-    assert set(why.relations[0].given[:2]) == {"steer", "speed"}
+    assert "roll" in why.relations[0].given
     assert why.relations[0].ratio > 5
     assert why.relations[0].words.startswith("yaw given ")
     assert "yaw is frozen and no longer follows" in why.sentence
@@ -102,11 +102,11 @@ def test_events_are_equal_with_and_without_why(ridge, frozen_yaw):
 
 
 def test_names_are_only_text(frozen_yaw):
-    names = ("<script>alert(1)</script>", "{0}", "%s", "a\nb", "", "ü")
+    names = ("<script>alert(1)</script>", "{0}", "%s", "a\nb", "", "ü", "]]>")
     detector = make_detector("Relation", lags=2, smooth=8).fit(series(drive(1_500), names))
     why = detector.events(series(frozen_yaw, names), gap=20, why=True)[0].why
     assert why.channels[0] == "%s"
-    assert "<script>alert(1)</script>" in why.sentence or "{0}" in why.sentence
+    assert "no longer follows ]]>" in why.sentence
 
 
 @pytest.mark.parametrize("name", ["IForest", "PCA"])

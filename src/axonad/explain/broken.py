@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.explain.expected import to_input
 from axonad.explain.relations import Relations, find_predictors
 from axonad.explain.why import BrokenRelation
 
@@ -32,7 +31,7 @@ def find_broken(
 
     def points(scaled: Array) -> Array:
         step = max(1, -(-len(scaled) // MOST_POINTS))
-        return to_input(relations.reference.scaler, scaled[::step], [target])[:, 0]
+        return relations.reference.unscale(scaled[::step], [target])[:, 0]
 
     listed = tuple(names[j] for j in given)
     return BrokenRelation(

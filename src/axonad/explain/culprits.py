@@ -25,6 +25,8 @@ Set = tuple[int, ...]
 
 LARGEST = 4  # channels of a set
 EXPANDED = 12  # sets that are enlarged
+MOST_SETS, FEWEST_SETS = 300, 80  # sets tried; fewer with more features, which take longer
+USUAL_FEATURES = 300
 SWAPPED = 4  # channels that may take the place of one in the best set
 HINTS = 4  # channels blamed by the detector itself that are always tried
 CONTENT = 0.3  # contradiction left at which the search ends
@@ -94,6 +96,8 @@ class Search:
         step = max(1, len(features) // MOST_ROWS)
         self._relations, self._features = relations, features[::step]
         self._before = before
+        share = min(1.0, USUAL_FEATURES / relations.features.count)
+        self._most = max(FEWEST_SETS, int(MOST_SETS * share**2))
         widths = np.abs(np.log(np.array(WIDTHS) / max(len(features), 1)))
         self._width = int(np.argmin(widths))
         self._never = list(never)
@@ -143,7 +147,9 @@ class Search:
         return self._best(tried)
 
     def _try(self, tried: dict[Set, float], sets: list[Set]) -> None:
-        tried.update({made: self._cost(made) for made in sets if made not in tried})
+        for made in sets:
+            if made not in tried and len(tried) < self._most:
+                tried[made] = self._cost(made)
 
     def _best(self, tried: dict[Set, float]) -> Set:
         return min(tried, key=lambda made: (tried[made], len(made), made))

@@ -13,7 +13,7 @@ from axonad.explain.counterfactual import Replaced, find_counterfactual
 from axonad.explain.culprits import Blamed, Search, find_rows
 from axonad.explain.expected import Expected, expect
 from axonad.explain.kinds import Trace, name_kind
-from axonad.explain.relations import Prediction, Relations
+from axonad.explain.relations import Prediction, Relations, power_before
 from axonad.explain.scene import Scene, View
 from axonad.explain.sentences import write_sentence
 from axonad.explain.why import BrokenRelation, Counterfactual, Course, Why
@@ -127,8 +127,9 @@ class _Case:
         deviation = self.view.rows[:, list(prediction.targets)] - expected.value
         ratios = np.nan_to_num(np.square(deviation / np.maximum(half, 1e-300)))
         clear = prediction.explained > CLEAR
-        ratios = (ratios[:, clear] if clear.any() else ratios).max(axis=1)
-        rows = find_rows(ratios[self.reach :], self._near())
+        ratios = (ratios[:, clear] if clear.any() else ratios).max(axis=1)[self.reach :]
+        usual = power_before(np.eye(1), np.sqrt(ratios[: self._near().start : 4, None]))
+        rows = find_rows(ratios / max(1.0, float(usual[0])), self._near())
         return self.fault if rows is None else (self.reach + rows[0], self.reach + rows[1])
 
     def _listed(

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.scaling import Scaler
 from axonad.explain.relations import Prediction, Relations
 
 Array = NDArray[np.float64]
@@ -36,7 +35,6 @@ def expect(relations: Relations, X: Array, prediction: Prediction, *, first: int
     columns = list(prediction.targets)
     features = relations.features_of(X)
     reach = len(X) - len(features)
-    scaler = relations.reference.scaler
     predicted = features @ prediction.weights + prediction.offset
     actual = relations.reference.scale(X)[reach:, columns]
     before = slice(max(0, first - reach - GUARD - PAST), max(0, first - reach - GUARD))
@@ -50,12 +48,5 @@ def expect(relations: Relations, X: Array, prediction: Prediction, *, first: int
     value, half = predicted + kept, prediction.band * usual
     result = np.full((3, len(X), len(columns)), np.nan)
     for i, scaled in enumerate((value, value - half, value + half)):
-        result[i, reach:] = to_input(scaler, scaled, columns)
+        result[i, reach:] = relations.reference.unscale(scaled, columns)
     return Expected(*result)
-
-
-def to_input(scaler: Scaler, scaled: Array, columns: list[int]) -> Array:
-    """Return scaled values of some channels in units of the input."""
-    full = np.zeros((len(scaled), len(scaler.center)))
-    full[:, columns] = scaled
-    return np.asarray(scaler.invert(full)[:, columns])

@@ -2,12 +2,7 @@
 
 Many relations are products: yaw rate is about steering times speed, force is about torque times
 gear. Products of two channels in the same row, beside the values of rows 0, 1, 2, 4 and 8 before,
-let a linear regression follow them. The richest of three sets of features is used for which there
-is room (640 features) and there are enough rows (five for each feature):
-
-- values now and before, and products: up to 30 channels;
-- values now and before: up to 128 channels;
-- values now.
+let a linear regression follow them. :mod:`axonad.explain.choosing` says which products are used.
 """
 
 from __future__ import annotations
@@ -19,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 LAGS = (0, 1, 2, 4, 8)
-MOST_FEATURES = 640
+MOST_VALUES = 500  # values of rows now and before
 ROWS_PER_FEATURE = 5
 FAR = 9.0  # products are clipped here, in scaled units
 
@@ -35,16 +31,18 @@ class Features:
 
     channels: int
     lags: tuple[int, ...] = LAGS
-    has_products: bool = True
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def choose(cls, channels: int, rows: int) -> Features:
-        """Return the richest features for so many channels and rows to learn from."""
-        for lags, has_products in ((LAGS, True), (LAGS, False)):
-            made = cls(channels, lags, has_products)
-            if made.count <= MOST_FEATURES and made.count * ROWS_PER_FEATURE <= rows:
-                return made
-        return cls(channels, (0,), False)
+    def plain(cls, channels: int, rows: int) -> Features:
+        """Return features without products for so many channels and rows to learn from.
+
+        Rows before are used with up to 100 channels, and five rows to learn from per feature.
+        """
+        made = cls(channels)
+        if made.count <= MOST_VALUES and made.count * ROWS_PER_FEATURE <= rows:
+            return made
+        return cls(channels, (0,))
 
     @property
     def reach(self) -> int:
@@ -54,15 +52,15 @@ class Features:
     @property
     def count(self) -> int:
         """Number of features."""
-        return len(self.first)
+        return self.channels * len(self.lags) + len(self.pairs)
 
     @cached_property
-    def first(self) -> NDArray[np.intp]:
+    def first(self) -> Indices:
         """The first channel of each feature."""
         return self._owners(0)
 
     @cached_property
-    def second(self) -> NDArray[np.intp]:
+    def second(self) -> Indices:
         """The second channel of each feature."""
         return self._owners(1)
 
@@ -70,10 +68,10 @@ class Features:
         """Return the features (rows - reach, count) of scaled rows that follow one another."""
         rows = len(scaled) - self.reach
         parts = [scaled[self.reach - lag : self.reach - lag + rows] for lag in self.lags]
-        if self.has_products:
-            i, j = np.triu_indices(self.channels)
+        if self.pairs:
+            one, other = np.array(self.pairs).T
             now = scaled[self.reach :]
-            parts.append(np.clip(now[:, i] * now[:, j], -FAR, FAR))
+            parts.append(multiply(now[:, one], now[:, other]))
         return np.concatenate(parts, axis=1)
 
     def touching(self, channels: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -84,8 +82,11 @@ class Features:
         """Return whether each feature is computed from these channels only."""
         return np.isin(self.first, channels) & np.isin(self.second, channels)
 
-    def _owners(self, which: int) -> NDArray[np.intp]:
+    def _owners(self, which: int) -> Indices:
         own = np.tile(np.arange(self.channels), len(self.lags))
-        if not self.has_products:
-            return own
-        return np.concatenate([own, np.triu_indices(self.channels)[which]])
+        return np.concatenate([own, np.array([pair[which] for pair in self.pairs], dtype=np.intp)])
+
+
+def multiply(one: Array, other: Array) -> Array:
+    """Return products of scaled values, clipped."""
+    return np.asarray(np.clip(one * other, -FAR, FAR))

@@ -5,14 +5,18 @@ say about each other, how well they do so in rows that were not learned from, an
 channel. ``fit`` only takes the sample; a detector that is never asked pays for nothing else.
 
 Short recordings are kept whole. Of longer ones, pieces of 250 rows are kept, spread evenly: at most
-20,000 rows and a million values in all (4 MB). The rows are softly scaled (:mod:`axonad.data.
-scaling`) and stored in single precision.
+20,000 rows and a million values in all (4 MB), in single precision.
+
+The rows are scaled by centre and unit of the soft rule (:mod:`axonad.data.scaling`), but linearly,
+up to half again as far as training went: relations between channels are seldom bent, and a bent
+scale would hide small contradictions. What lies beyond is compressed. A channel that did not move
+in training is scaled by the soft rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.frames import Matrix, Names
-from axonad.data.scaling import Scaler, fit_scaler
+from axonad.data.scaling import KNEE, LIMIT, MOST_SINH, Scaler, fit_scaler
 from axonad.errors import ConfigError
 from axonad.modelfile import Arrays, take
 
@@ -32,6 +36,7 @@ MOST_ROWS = 20_000
 MOST_VALUES = 1_000_000
 PIECE = 250  # rows of a piece of a long recording
 MOST_CHANNELS = 1_000
+LINEAR = 1.5  # times the distance that training went, scaling is linear
 PREFIX = "explain."
 VERSION = 1
 
@@ -71,11 +76,12 @@ class Reference:
             return None
         scaler = fit_scaler(X, "soft", names)
         pieces = choose_pieces(len(X), X.shape[1], breaks)
-        rows = np.concatenate([scaler.apply(X[start:stop]) for start, stop in pieces])
         sizes = [stop - start for start, stop in pieces]
         starts = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
         low, high = (np.asarray(edge, dtype=np.float64) for edge in (X.min(axis=0), X.max(axis=0)))
-        return cls(scaler, rows, starts, low, high, tuple(context))
+        made = cls(scaler, np.empty((0, X.shape[1]), np.float32), starts, low, high, tuple(context))
+        rows = [made.scale(X[start:stop]).astype(np.float32) for start, stop in pieces]
+        return replace(made, rows=np.concatenate(rows))
 
     @property
     def channels(self) -> int:
@@ -108,7 +114,31 @@ class Reference:
             columns = list(self.context)
             X = X.copy()
             X[:, columns] = np.clip(X[:, columns], self.low[columns], self.high[columns])
-        return self.scaler.apply(X).astype(np.float64)
+        with np.errstate(over="ignore"):
+            z = (X - self.scaler.center) / self.scaler.unit
+        beyond = np.clip(np.abs(z) - self._far, 0.0, LIMIT)
+        z = np.clip(z, -self._far, self._far) + np.sign(z) * KNEE * np.arcsinh(beyond / KNEE)
+        still = self.scaler.still
+        if still.any():
+            z[:, still] = self.scaler.apply(X)[:, still]
+        return np.asarray(z, dtype=np.float64)
+
+    def unscale(self, scaled: Array, columns: list[int]) -> Array:
+        """Return scaled values of some channels in units of the input."""
+        far, scaler = self._far[columns], self.scaler
+        beyond = np.clip((np.abs(scaled) - far) / KNEE, 0.0, MOST_SINH)
+        z = np.clip(scaled, -far, far) + np.sign(scaled) * KNEE * np.sinh(beyond)
+        still = scaler.still[columns]
+        soft = Scaler("soft", scaler.center[columns], scaler.unit[columns])
+        return np.where(still, soft.invert(scaled), soft.center + soft.unit * z)
+
+    @cached_property
+    def _far(self) -> Array:
+        """Distance from the centre up to which a channel is scaled linearly, in its unit."""
+        reach = np.maximum(
+            np.abs(self.low - self.scaler.center), np.abs(self.high - self.scaler.center)
+        )
+        return np.asarray(np.maximum(LINEAR * reach / self.scaler.unit, KNEE))
 
     # -- files -------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.explain.choosing import choose, residual_map
 from axonad.explain.features import Features
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ HELD_ROWS = 2_000  # held-out rows that errors are measured on, about
 MOST_GIVEN = 3  # channels of a relation that predict another one
 GAIN = 0.15  # share of the variance left that one more of them must explain
 CANDIDATES = 40  # channels tried as predictors, those most correlated
-PENALTY = 1e-4  # in units of a channel's variance
 FLOOR = 0.003  # smallest error of a channel, in scaled values: finer differences are not faults
 STILL = 0.1  # the same for a channel that did not move in training
 WIDTHS = (8, 32, 128)  # rows over which usual errors are averaged
@@ -76,7 +76,7 @@ class Relations:
     def __init__(self, reference: Reference) -> None:
         self.reference = reference
         pieces = [piece.astype(np.float64) for piece in reference.pieces]
-        self.features = Features.choose(reference.channels, len(reference.rows) * 4 // 5)
+        self.features, self.penalty = choose(pieces, len(reference.rows) * 4 // 5)
         learned, held = _split(pieces, self.features)
         mean = sum(part.sum(axis=0) for part in learned) / sum(map(len, learned))
         self.mean: Array = np.asarray(mean)
@@ -141,24 +141,8 @@ class Relations:
         return found
 
     def _find_residuals(self, left_out: tuple[int, ...]) -> Residuals:
-        features, channels = self.features, self.features.channels
-        used = np.flatnonzero(~features.touching(left_out))
-        inverse = _invert(self.moments[np.ix_(used, used)])
-        first, second = features.first[used], features.second[used]
-        result = np.zeros((features.count, channels))
-        for j in range(channels):
-            if j in left_out:
-                continue
-            here = int(np.searchsorted(used, j))
-            own = np.flatnonzero((first == j) | (second == j))
-            own = own[own != here]
-            column = inverse[:, here].copy()
-            if len(own):
-                among = inverse[np.ix_(own, own)]
-                column -= inverse[:, own] @ np.linalg.solve(among, inverse[own, here])
-                column[own] = 0.0
-            result[used, j] = column / column[here]
-        return Residuals(result, *self._measure(result))
+        found = residual_map(self.moments, self.features, penalty=self.penalty, left_out=left_out)
+        return Residuals(found, *self._measure(found))
 
     def _measure(self, weights: Array) -> tuple[Array, Array]:
         """Return usual window means and root mean square of squared held-out residuals."""
@@ -181,7 +165,7 @@ class Relations:
         used = np.flatnonzero(mask)
         weights = np.zeros((self.features.count, len(targets)))
         if len(used):
-            system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
+            system = self.moments[np.ix_(used, used)] + self.penalty * np.eye(len(used))
             weights[used] = np.linalg.solve(system, self.moments[used][:, list(targets)])
         columns = list(targets)
         actual = [part[:, columns] for part in self._held]
@@ -209,7 +193,7 @@ class Relations:
         """Return the variance of a channel that a regression on some others leaves."""
         used = np.flatnonzero(self.features.within(given) & ~self.features.touching((target,)))
         cross = self.moments[used, target]
-        system = self.moments[np.ix_(used, used)] + PENALTY * np.eye(len(used))
+        system = self.moments[np.ix_(used, used)] + self.penalty * np.eye(len(used))
         return float(self.moments[target, target] - cross @ np.linalg.solve(system, cross))
 
 
@@ -266,10 +250,6 @@ def _split(pieces: list[Array], features: Features) -> tuple[list[Array], list[A
             (held if count % 5 == 2 else learned).append(rows[start : start + size])
             count += 1
     return learned, held or learned
-
-
-def _invert(moments: Array) -> Array:
-    return np.asarray(np.linalg.inv(moments + PENALTY * np.eye(len(moments))), dtype=np.float64)
 
 
 def _window_means(values: Array, width: int) -> Array:
