@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from axonad import __version__, atomic
 from axonad.alarms.event import AlarmEvent
-from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.recalibrate import recalibrate
 from axonad.cli.evaluate import metric_table
 from axonad.cli.options import Force
@@ -31,7 +30,7 @@ from axonad.report.page.card import describe_model
 from axonad.report.page.content import Page, Source
 from axonad.report.page.document import render
 from axonad.report.page.gather import keep_strongest, overview_points, view_recording
-from axonad.report.page.scoring import EXPLAINED, score_series
+from axonad.report.page.scoring import EXPLAINED, Scored, score_series
 from axonad.report.score_figure import draw_scores
 from axonad.report.times import format_time
 
@@ -79,9 +78,11 @@ def demo(
     )
     detector = make_detector("MultiView", epochs=epochs, seed=seed)
     detector.fit(_normal(drive))
-    policy = _set_alarms(detector, _normal(other), drive.sample_rate)
+    _set_alarms(detector, _normal(other), drive.sample_rate)
     result = detector.explain(test)  # at the end of windows, as alarms are judged
-    raised = result.alarm_events(policy, top=2)
+    with working("explaining the events"):
+        scored = score_series(detector, test, found=result)
+    raised = [timed.event for timed in scored.events if isinstance(timed.event, AlarmEvent)]
     cut = drive.train_end
     planted = [replace(e, start=e.start - cut, end=e.end - cut) for e in drive.events]
     hits = [any(_overlap(event, fault) for event in raised) for fault in planted]
@@ -102,10 +103,8 @@ def demo(
             channels=CHANNELS,
             title="Simulated drive with planted faults",
         )
-    with working("explaining the events"):
-        command = f"axonad demo --steps {steps} --epochs {epochs} --seed {seed} --out demo"
-        content = _page(detector, test, result, command)
-    atomic.write_bytes(page, content, overwrite=True)
+    command = f"axonad demo --steps {steps} --epochs {epochs} --seed {seed} --out demo"
+    atomic.write_bytes(page, _page(detector, scored, command), overwrite=True)
     print_line(f"wrote {f'{figure}, ' if can_draw else ''}{table} and {page}")
 
 
@@ -113,13 +112,12 @@ def _normal(drive: Telemetry) -> Series:
     return Series(values=drive.train, channels=drive.channels)
 
 
-def _set_alarms(detector: Detector, normal: Series, rate: float) -> AlarmPolicy:
+def _set_alarms(detector: Detector, normal: Series, rate: float) -> None:
     """Choose the alarm policy on a drive without faults and say what it rests on."""
     with working("scoring a drive without faults"):
         setup, found = recalibrate(detector, [normal], budget=BUDGET, seconds_per_step=1 / rate)
     detector.set_alarms(setup)
     print_line(f"threshold from another drive without faults: {found.notes()[0]}")
-    return setup.policy
 
 
 def _test_half(drive: Telemetry) -> Series:
@@ -132,15 +130,15 @@ def _test_half(drive: Telemetry) -> Series:
     )
 
 
-def _page(detector: Detector, scored: Series, result: Explanation, command: str) -> bytes:
+def _page(detector: Detector, scored: Scored, command: str) -> bytes:
     """Return the page of `axonad report` about the scored half of the drive."""
     view = view_recording(
         detector,
-        score_series(detector, scored, found=result),
-        source=Source(scored.name),
+        scored,
+        source=Source(scored.series.name),
         place=1,
         first_number=1,
-        points=overview_points(recordings=1, channels=len(scored.channels)),
+        points=overview_points(recordings=1, channels=len(scored.series.channels)),
     )
     views, listed_only = keep_strongest([view], EXPLAINED)
     return render(
@@ -171,7 +169,7 @@ def _print_planted(
 ) -> None:
     """Print which faults were found, by step and time as the table of scores has them."""
     headings = ("steps", "time (s)", "planted fault", "in channels", "found", "score", "severity",
-                "blamed")  # fmt: skip
+                "explained as")  # fmt: skip
     table, count = plain_table(*headings, numeric=("score",)), 0
     times = scored.times if scored.times is not None else np.arange(len(scored))
     for fault in planted:
@@ -186,10 +184,17 @@ def _print_planted(
             "[green]yes[/]" if found else "[red]no[/]",
             f"{result.scores[fault.start : fault.end].max():.1f}",
             strongest.severity if strongest else "",
-            ", ".join(strongest.channels) if strongest else "",
+            _told(strongest) if strongest else "",
         )
     print_table(table)
     print_line(f"found {count} of {len(planted)} planted faults", style="bold")
+
+
+def _told(event: AlarmEvent) -> str:
+    """Return kind and channels of an event, the channels to blame first."""
+    if event.why is None:
+        return ", ".join(event.channels[:2])
+    return f"{event.why.kind}: {', '.join(event.why.channels)}"
 
 
 def _print_false_alarms(raised: list[AlarmEvent], labels: NDArray[np.int8], *, after: int) -> None:
