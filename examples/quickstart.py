@@ -9,5 +9,5 @@ detector = axonad.MultiView(views=("shape", "forecast", "relation")).fit(train)
 scores = detector.decision_function(drive.test)  # one per row, higher = more anomalous
 alarms = detector.predict(drive.test)  # 0/1, threshold set from training scores only
 print(axonad.evaluate(scores, drive.test_labels, metrics=["VUS-PR", "AUC-PR", "AUC-ROC"]))
-for event in detector.events(drive.test, gap=25, top=2):
-    print(f"steps {event.start}–{event.end - 1}: {event.score:.1f}, {', '.join(event.channels)}")
+for event in detector.events(drive.test, gap=25, why=True):
+    print(f"steps {event.start}–{event.end - 1}, score {event.score:.1f}: {event.why.sentence}")
