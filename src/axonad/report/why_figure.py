@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def _draw_course(axis: Axes, course: Course, why: Why) -> None:
 
 
 def _draw_relation(axis: Axes, relation: BrokenRelation) -> None:
-    dot = {"s": 7, "lw": 0}
+    dot: dict[str, Any] = {"s": 7, "lw": 0}
     axis.scatter(
         relation.then_predicted, relation.then_actual, color=drawing.GRAY, label="training", **dot
     )
