@@ -12,6 +12,7 @@ from axonad.explain.why import BrokenRelation, Counterfactual, Course
 
 Array = NDArray[np.float64]
 
+WORST = 0.5  # values are told of rows that are off by at least this share of the most
 VERBS = {
     "frozen": "is frozen",
     "shifted": "is shifted",
@@ -65,10 +66,10 @@ def _values(course: Course, rows: slice, kind: str) -> str:
     if not known.any():
         return ""
     actual, expected = actual[known], expected[known]
-    if kind == "spiking":  # a short peak between ordinary values
-        peak = int(np.argmax(np.abs(actual - expected)))
-        actual, expected = actual[peak : peak + 1], expected[peak : peak + 1]
-    size = float(np.abs(actual - expected).max())
+    off = np.abs(actual - expected)
+    size = float(off.max())
+    worst = off >= (1.0 if kind == "spiking" else WORST) * size  # elsewhere it may be as expected
+    actual, expected = actual[worst], expected[worst]
     return f": expected {_span(expected, size)}, was {_span(actual, size)}"
 
 
