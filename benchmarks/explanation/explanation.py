@@ -159,11 +159,11 @@ def main() -> None:
     parser.add_argument("--detectors", default=",".join(DETECTORS))
     parser.add_argument("--device")
     parser.add_argument("--models", type=Path, help="folder of fitted detectors, to use again")
-    parser.add_argument("--out", type=Path, help="folder; rows.csv in it is extended")
+    parser.add_argument("--out", type=Path, help="folder; faults.csv in it is extended")
     parser.add_argument("--table", action="store_true", help="only show the rows already there")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    path = None if given.out is None else given.out / "rows.csv"
+    path = None if given.out is None else given.out / "faults.csv"
     if path is not None and path.exists():
         with path.open(newline="") as file:
             rows = list(csv.DictReader(file))
