@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from drive_data import Drive, load
 
 from axonad import make_detector
@@ -29,7 +28,6 @@ from axonad.alarms.event import AlarmEvent
 from axonad.alarms.recalibrate import recalibrate
 from axonad.alarms.scored import placed_at_end
 from axonad.alarms.setup import AlarmSetup
-from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning, InputError
 
@@ -119,18 +117,12 @@ class Found:
                 yield f"  {name}, rows {first} to {last}{where}: {event.severity}, {channels}"
 
 
-def fit(detector: Detector, recordings: Sequence[Series]) -> Detector:
-    """Fit on several recordings; joined, until a fit takes a list of them."""
-    usable = [r.values if r.unusable is None else r.values[~r.unusable] for r in recordings]
-    return detector.fit(Series(values=np.concatenate(usable), channels=recordings[0].channels))
-
-
 def measure(
     detector: Detector, known: Sequence[Drive], new: Sequence[Drive], *, with_stops: bool
 ) -> Found:
     """Fit and set the alarms on the known drives, run the new ones."""
     learned = [drive.series if with_stops else drive.without_off for drive in known]
-    detector = fit(detector, learned)
+    detector = detector.fit(learned)
     setup, calibration = recalibrate(detector, learned, budget=BUDGET, refit=True)
     found = Found(known_hours=calibration.steps * (calibration.seconds_per_step or 0) / 3600)
     for drive in new:

@@ -282,3 +282,13 @@ def test_a_state_without_sense_is_refused(change):
     machine = AlarmMachine(policy(), names=NAMES)
     with pytest.raises((KeyError, TypeError, ValueError)):
         machine.restore(machine.state() | change)
+
+
+def test_a_state_that_blames_channels_by_words_is_refused():
+    policy = AlarmPolicy(start=1.0)
+    machine = AlarmMachine(policy, names=("a", "b"))
+    machine.push(2.0, blame=np.array([1.0, 2.0]))
+    state = machine.state()
+    state["event"]["blame"] = ["1.0", "2.0"]
+    with pytest.raises(ValueError, match="not numbers"):
+        AlarmMachine(policy, names=("a", "b")).restore(state)

@@ -93,8 +93,10 @@ class Run:
         if type(run.score) not in (int, float) or not math.isfinite(run.score):
             raise ValueError(f"an event of it has the score {run.score!r:.40}")
         if run.blame is not None:
-            values = np.array(run.blame, dtype=np.float64)
-            if values.ndim != 1 or (channels is not None and len(values) != channels):
+            values = list(run.blame)
+            if any(type(value) not in (int, float) for value in values):
+                raise ValueError(f"an event of it blames channels by {values!r:.60}; not numbers")
+            if channels is not None and len(values) != channels:
                 raise ValueError("an event of it has not one value for each channel")
         return run
 
