@@ -179,7 +179,7 @@ def test_an_interrupt_leaves_the_old_file(run, models, tmp_path, monkeypatch):
 
 def test_large_files_are_chunked_without_being_asked(run, models, tmp_path, monkeypatch):
     drive().write_parquet(tmp_path / "x.parquet")
-    monkeypatch.setattr(score_module, "read", None)
+    monkeypatch.setattr(score_module, "read_for_model", None)
     monkeypatch.setattr(score_module, "LARGE", 100)
     assert run("score", models / "AxonAD", "x.parquet", "-o", "s.csv")[0] == 0
     monkeypatch.undo()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from axonad.data.raster import SECOND
-from axonad.data.readers import is_recording
+from axonad.data.readers import is_recording, read
 from axonad.data.series import Series
 from axonad.data.units import check_units
 from axonad.detector import Detector
@@ -56,6 +56,15 @@ def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dic
     if detector.interval_ is not None:
         found.setdefault("rate", f"{max(1, round(detector.interval_ * SECOND))}us")
     return found
+
+
+def read_for_model(
+    path: Path, options: Mapping[str, Any], detector: Detector, *, ignore_extra: bool = False
+) -> Series:
+    """Return the series of a file that a model scores; ``ignore_extra`` drops other channels."""
+    series = checked(read(path, **for_model(options, detector, path)), detector)
+    known = detector.channel_names if ignore_extra else None
+    return series if known is None else series.keep(known)
 
 
 def checked_chunks(chunks: Iterable[Series], detector: Detector) -> Iterator[Series]:

@@ -17,12 +17,11 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import checked, for_model, read_options
+from axonad.cli.reading import read_for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_line, print_note
 from axonad.config import build, parse_assignments
 from axonad.data.frames import Names
-from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError
@@ -102,10 +101,7 @@ def recalibrate(
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
-        series = checked(read(path, **for_model(columns, detector, path)), detector)
-        if ignore_extra and detector.channel_names is not None:
-            series = series.keep(detector.channel_names)
-        return series
+        return read_for_model(path, columns, detector, ignore_extra=ignore_extra)
 
     files = SeveralFiles(expand(data))
     raw = files.read(read_one)

@@ -14,7 +14,7 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import checked, for_model, read_options
+from axonad.cli.reading import read_for_model, read_options
 from axonad.cli.report_files import (
     command_line,
     display_names,
@@ -23,7 +23,6 @@ from axonad.cli.report_files import (
 )
 from axonad.cli.several_files import SOME_FAILED, expand
 from axonad.cli.terminal import print_line, print_note
-from axonad.data.readers import read
 from axonad.detector import Detector
 from axonad.errors import AxonADError, DataWarning, InputError, is_out_of_memory
 from axonad.progress import Progress
@@ -162,9 +161,7 @@ def _score_file(detector: Detector, path: Path, reading: _Reading, plots: int) -
     """Return the scores and events of a file, with what is odd about its data."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        raw = checked(read(path, **for_model(reading.columns, detector, path)), detector)
-        if reading.ignore_extra and detector.channel_names is not None:
-            raw = raw.keep(detector.channel_names)
+        raw = read_for_model(path, reading.columns, detector, ignore_extra=reading.ignore_extra)
         filler = make_filler(reading.fill, reading.max_hold, interval=detector.interval_)
         series = fill_series(raw, filler)
         scored = score_series(detector, series, raw=raw, explained=plots)

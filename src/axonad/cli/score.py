@@ -16,14 +16,13 @@ from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
-from axonad.cli.reading import checked, checked_chunks, for_model, read_options
+from axonad.cli.reading import checked_chunks, for_model, read_for_model, read_options
 from axonad.cli.recording_files import write_recording
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
 from axonad.cli.score_table import score_columns
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_line, print_table
-from axonad.data.readers import read
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
@@ -164,13 +163,12 @@ def score(
 
 def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | None) -> EventList:
     """Write the results of one file; return its events."""
-    columns = for_model(how.columns, detector, job.data)
     is_large = job.data.is_file() and job.data.stat().st_size > LARGE
     needs_all = job.figure is not None or how.explain or job.is_recording
     if chunk is None and not needs_all and detector.is_causal and is_large:
         chunk = CHUNK
     if chunk is not None:
-        file = FileChunks(job.data, size=chunk, **columns)
+        file = FileChunks(job.data, size=chunk, **for_model(how.columns, detector, job.data))
 
         def chunks(watch: RowWatch | None) -> Iterator[Series]:
             rows = checked_chunks(file, detector)
@@ -178,8 +176,7 @@ def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | No
 
         found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
     else:
-        series = checked(read(job.data, **columns), detector)
-        raw = series if how.known is None else series.keep(how.known)
+        raw = read_for_model(job.data, how.columns, detector, ignore_extra=how.known is not None)
         filled = fill_series(raw, how.filler())
         found, explained = _score_whole(detector, filled, job, explain=how.explain)
         if (watch := data_collector(detector)) is not None:

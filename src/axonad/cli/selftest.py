@@ -12,10 +12,9 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
-from axonad.cli.reading import checked, for_model, read_options
+from axonad.cli.reading import read_for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_line, print_table
-from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.registry import load
 from axonad.report.selftest_figure import draw_self_test
@@ -110,9 +109,7 @@ def selftest(
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
-        series = checked(read(path, **for_model(columns, detector, path)), detector)
-        if ignore_extra and detector.channel_names is not None:
-            series = series.keep(detector.channel_names)
+        series = read_for_model(path, columns, detector, ignore_extra=ignore_extra)
         return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
 
     several = SeveralFiles(paths)
