@@ -45,6 +45,11 @@ class LiveAlarms:
         return None if detector.alarm_setup_ is None else cls(detector, vehicle=vehicle)
 
     @property
+    def is_firing(self) -> bool:
+        """Whether an event of the score is firing."""
+        return self.machine.is_firing
+
+    @property
     def current(self) -> list[AlarmEvent]:
         """The events that are not final."""
         found = [] if self.machine.event is None else [self.machine.event]
