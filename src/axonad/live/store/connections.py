@@ -112,7 +112,8 @@ class Database(ABC):
         """Run a transaction that may write; it is undone if an exception leaves it."""
         with self._writing:
             self._check_open()
-            connection, self._writer = self._begin(self._writer, writes=True), None
+            old, self._writer = self._writer, None
+            connection = self._begin(old, writes=True)
             try:
                 yield self.session(connection)
                 connection.execute("COMMIT")

@@ -165,6 +165,7 @@ def join_courses(
     Rows are in order of time.
     """
     parts = [c for c in courses if len(c) and c.times.max() >= start and c.times.min() < end]
+    parts.sort(key=lambda part: int(part.times.min()))
     if not parts:
         return None
     times = np.concatenate([part.times for part in parts])
