@@ -4,8 +4,8 @@
     OMP_NUM_THREADS=1 python benchmarks/live/store.py --url postgresql://postgres@127.0.0.1/fleet
 
 A commit has the samples of every vehicle since the last one, and for every twentieth vehicle a
-snapshot of its state with the course of 100 rows. ``sync`` is the time that writing as many bytes to
-a file and waiting for the disk takes on the same machine, in the same run: what no store can beat.
+snapshot of its state with the course of 100 rows. ``sync`` is the time that writing as many bytes
+to a file and waiting for the disk takes in the same run: what no store can beat.
 ``prune`` deletes half of the courses. The schema ``axonad_live_bench`` of PostgreSQL is used, and
 dropped afterwards.
 """

@@ -94,7 +94,9 @@ def to_key(text: str) -> str:
     >>> to_key("car 1"), to_key("car\0")
     ('car 1', '"car\\u0000"')
     """
-    odd = text.startswith('"') or "\0" in text or any("\ud800" <= c <= "\udfff" for c in text)
+    odd = text.startswith('"') or "\0" in text
+    if not text.isascii():
+        odd = odd or any("\ud800" <= character <= "\udfff" for character in text)
     return json.dumps(text) if odd else text
 
 

@@ -94,25 +94,18 @@ class SqliteDatabase(Database):
 
     def used(self) -> int:
         """Return the bytes of pages that hold something."""
-        with self.reads() as session:
-            pages, free, size = (
-                session.rows(f"PRAGMA {what}")[0][0]
-                for what in ("page_count", "freelist_count", "page_size")
-            )
-        return int((pages - free) * size)
+        pages, free, size = self._pages()
+        return (pages - free) * size
 
     def shrink(self) -> None:
         """Cut free pages off the file while they are more than a tenth of it."""
         while True:
-            with self.reads() as session:
-                pages = session.rows("PRAGMA page_count")[0][0]
-                free = session.rows("PRAGMA freelist_count")[0][0]
+            pages, free, _ = self._pages()
             if free <= max(pages // 10, 100):
                 return
-            with self.writes() as session:
-                session.rows("PRAGMA incremental_vacuum(500)")
-                if session.rows("PRAGMA page_count")[0][0] == pages:
-                    return  # a file without incremental vacuum
+            self._vacuum(500)
+            if self._pages()[0] >= pages:
+                return  # a file without incremental vacuum
 
     def release(self) -> None:
         """Let other servers use the file."""
@@ -124,6 +117,26 @@ class SqliteDatabase(Database):
         super()._check_open()
         if not self.path.exists():  # writing would go on, into a file that nobody can find
             raise StoreUnavailableError(f"{self.name} was removed; put it back or restart")
+
+    def _pages(self) -> tuple[int, int, int]:
+        """Return the pages of the file, those of them that are free, and the bytes of one."""
+        with self.reads() as session:
+            pages, free, size = (
+                int(session.rows(f"PRAGMA {what}")[0][0])
+                for what in ("page_count", "freelist_count", "page_size")
+            )
+        return pages, free, size
+
+    def _vacuum(self, pages: int) -> None:
+        """Cut so many free pages off the file."""
+        with self._writing:
+            connection = self._connect(writes=True)
+            try:  # `execute` would stop after the first page
+                connection.executescript(f"PRAGMA incremental_vacuum({pages})")
+            except sqlite3.Error as error:
+                raise self.explain(error) from error
+            finally:
+                connection.close()
 
     def _keep_out(self) -> None:
         """Lock a file beside the store; the system unlocks it however the process ends."""
