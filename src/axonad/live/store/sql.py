@@ -19,6 +19,8 @@ from axonad.live.store.memory import acted, join_courses
 from axonad.live.store.pruning import delete_courses, prune
 from axonad.live.store.schema import Dialect, migrate
 
+COURSES = {"vehicle": "text", "begins": "int8", "ends": "int8", "bytes": "int8", "data": "bytea"}
+
 
 class SqlStore:
     """Keeps everything in a database; see the contract for what the methods do.
@@ -77,10 +79,7 @@ class SqlStore:
                 return
             _set_meta(session, number=str(commit.number))
             _write_states(session, commit)
-            session.many(
-                "INSERT INTO courses (vehicle, begins, ends, bytes, data) VALUES (?, ?, ?, ?, ?)",
-                courses,
-            )
+            session.append("courses", COURSES, courses)
             events = [event_rows.to_row(one, changed=commit.number) for one in commit.events]
             session.many(event_rows.UPSERT, events)
             session.many(
@@ -232,10 +231,8 @@ def _set_meta(session: Session, **values: str) -> None:
 
 def _write_states(session: Session, commit: Commit) -> None:
     """Append tails; a snapshot replaces the one before and all tails of its vehicle."""
-    session.many(
-        "INSERT INTO tails (vehicle, samples) VALUES (?, ?)",
-        [(to_key(one.vehicle), one.samples) for one in commit.tails],
-    )
+    tails = [(to_key(one.vehicle), one.samples) for one in commit.tails]
+    session.append("tails", {"vehicle": "text", "samples": "bytea"}, tails)
     session.many(
         "DELETE FROM tails WHERE vehicle = ?", [(to_key(one.vehicle),) for one in commit.snapshots]
     )
