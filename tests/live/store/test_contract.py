@@ -1,6 +1,8 @@
 """SQLite and PostgreSQL answer as the store in memory does, whatever happens to them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 from hypothesis import HealthCheck, settings
@@ -211,3 +213,31 @@ def test_partitions_are_apart(place):
         stores.append(place.start(model=f"model {number}"))
     stores[0].commit(Commit(1, tails=[Tail("car", b"1")]))
     assert stores[1].saved("car") is None
+
+
+def test_readers_in_other_threads_see_whole_commits(place):
+    """A state always comes with exactly the tails since; readers go on while commits run."""
+    store = place.start()
+    store.commit(Commit(1, snapshots=[Snapshot("car", b"1", 1)]))
+    done = Event()
+
+    def read():
+        seen = 0
+        while not done.is_set() or not seen:
+            saved = store.saved("car")
+            numbers = [int(saved.state), *map(int, saved.tails)]
+            assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+            seen += 1
+        return seen
+
+    with ThreadPoolExecutor(12) as threads:
+        readers = [threads.submit(read) for _ in range(12)]  # more than there are connections
+        for number in range(2, 60):
+            data = b"%d" % number
+            if number % 4:
+                store.commit(Commit(number, tails=[Tail("car", data)]))
+            else:
+                store.commit(Commit(number, snapshots=[Snapshot("car", data, number)]))
+        done.set()
+        assert all(reader.result() for reader in readers)
+    assert store.saved("car").tails == (b"57", b"58", b"59")
