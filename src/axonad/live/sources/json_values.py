@@ -48,7 +48,8 @@ def to_micros(time: Any, arrival: int) -> int:
     """
     kind = type(time)
     if (kind is float or kind is int) and 0 <= time < MAX_SECONDS:
-        return round(time * 1_000_000)
+        micros: int = round(time * 1_000_000)
+        return micros
     if time is None:
         return arrival
     if kind is str:

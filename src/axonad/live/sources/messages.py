@@ -165,7 +165,7 @@ def _columns(item: dict[str, Any], vehicle: str) -> list[Sample]:
                 f"values of {channel!r} must be a list as long as times ({len(times)}), got {size}"
             )
         columns[channel] = [to_number(channel, value) for value in column]
-    micros = []
+    micros: list[int] = []
     for time in times:
         if time is None:
             raise InputError(f"time {len(micros) + 1} of {len(times)} is missing")
