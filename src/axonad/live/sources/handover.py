@@ -106,22 +106,27 @@ class Handover(Generic[Token]):
         stored: list[Token] = []
         while True:
             parcel = self._parcel = self._parcel or self._next_parcel()
-            if parcel is None:
+            if parcel is None or not (parcel.is_submitted or self._submit(parcel)):
                 return stored
-            if not parcel.is_submitted and not self._submit(parcel):
+            stored += self.take_stored()
+            if self._parcel is not None:
                 return stored
-            if not parcel.receipts:
-                return stored
-            receipt = parcel.receipts.pop()
-            if receipt.error:
-                self.error = receipt.error
-                parcel.is_submitted = False
-                self._not_before = monotonic() + self._backoff.next()
-                return stored
-            self.error = ""
-            self._backoff.reset()
-            self._parcel = None
-            stored += parcel.tokens
+
+    def take_stored(self) -> list[Token]:
+        """Return the tokens of the delivery that the engine has, if it is stored now."""
+        parcel = self._parcel
+        if parcel is None or not parcel.receipts:
+            return []
+        receipt = parcel.receipts.pop()
+        if receipt.error:
+            self.error = receipt.error
+            parcel.is_submitted = False
+            self._not_before = monotonic() + self._backoff.next()
+            return []
+        self.error = ""
+        self._backoff.reset()
+        self._parcel = None
+        return parcel.tokens
 
     def pause(self, longest: float) -> float:
         """Return for how many seconds nothing has to be done unless something arrives."""
