@@ -53,12 +53,14 @@ class MqttSource:
         self._is_stopping = False
         self._number = 0  # of the connection
         self._read: list[MQTTMessage] = []
-        self._wake_reader, self._wake_writer = socket.socketpair()
-        self._wake_reader.setblocking(False)
-        self._wake_writer.setblocking(False)
+        self._wake_reader: socket.socket
+        self._wake_writer: socket.socket
 
     def start(self, engine: Engine) -> None:
         """Begin to read in a thread of its own."""
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
         self._handover = Handover(engine, self.name, wake=self._wake)
         self._thread = Thread(
             target=self._run, args=(self._handover,), name="axonad-mqtt", daemon=True
@@ -68,8 +70,8 @@ class MqttSource:
     def stop(self) -> None:
         """Stop reading, acknowledge what is stored within a few seconds, disconnect."""
         self._is_stopping = True
-        self._wake()
         if self._thread is not None:
+            self._wake()
             self._thread.join(3 * FINISH)
 
     def status(self) -> SourceStatus:
