@@ -39,7 +39,8 @@ class Broker:
         self._process.wait()
 
     def close(self):
-        self.kill()
+        if self._process is not None:
+            self.kill()
         self._log.close()
 
     def _listens(self):
@@ -57,17 +58,17 @@ def find(program):
     return found
 
 
-def mosquitto(folder, settings=""):
-    """Return a Mosquitto that keeps sessions in a file, written with every message."""
+def mosquitto(folder, settings="allow_anonymous true\n", *, saves=True):
+    """Return a Mosquitto; one that ``saves`` writes its sessions to a file with every message."""
     program = find("mosquitto")
+    if saves:
+        settings += f"persistence true\npersistence_location {folder}/\n"
+        settings += "autosave_on_changes true\nautosave_interval 1\n"
 
     def command(port, folder):
         path = folder / "mosquitto.conf"
-        path.write_text(
-            f"listener {port} 127.0.0.1\npersistence true\npersistence_location {folder}/\n"
-            "autosave_on_changes true\nautosave_interval 1\nmax_queued_messages 0\n"
-            + (settings or "allow_anonymous true\n")
-        )
+        user = "user root\n"  # started by root, it would not be allowed to write; else no effect
+        path.write_text(f"listener {port} 127.0.0.1\n{user}max_queued_messages 0\n{settings}")
         return [program, "-c", str(path)]
 
     return Broker(folder, command)

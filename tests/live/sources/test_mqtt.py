@@ -16,11 +16,17 @@ pytestmark = pytest.mark.live
 
 
 @pytest.fixture
-def broker(tmp_path):
-    found = mosquitto(tmp_path)
+def broker(tmp_path, request):
+    """A broker; those of tests that kill it save their sessions."""
+    found = mosquitto(tmp_path, saves="killed" in request.node.name)
     found.start()
     yield found
     found.close()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr("axonad.live.sources.mqtt.FINISH", 0.5)
 
 
 @pytest.fixture
@@ -127,6 +133,7 @@ def test_nothing_is_lost_when_the_broker_is_killed(broker, publisher, run):
     publisher.publish_rows(range(200, 400))
     wait_for(lambda: engine.withheld)
     broker.kill()
+    assert (broker.folder / "mosquitto.db").exists()
     wait_for(lambda: not source.status().is_connected)
     assert "127.0.0.1" in source.status().error
     engine.release()
@@ -163,6 +170,8 @@ def test_retained_messages_are_left_out(broker, publisher, run):
     assert [sample.time for sample in engine.samples] == micros([5])
 
 
+# paho leaves the socket of a failed handshake to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_password_and_tls(tmp_path, run):
     openssl, passwd = find("openssl"), find("mosquitto_passwd")
     cert, key, users = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "users"
@@ -183,9 +192,10 @@ def test_password_and_tls(tmp_path, run):
     broker = mosquitto(
         tmp_path,
         f"certfile {cert}\nkeyfile {key}\npassword_file {users}\nallow_anonymous false\n",
+        saves=False,
     )
-    broker.start()
     try:
+        broker.start()
         good = {"scheme": "mqtts", "username": "axonad", "password_file": str(secret)}
         no_ca = run(FakeEngine(), broker, client_id="a", **good)
         wait_for(lambda: "certificate verify failed" in no_ca.status().error)
@@ -209,7 +219,7 @@ def test_thousands_of_damaged_messages(broker, publisher, run):
     sizes = []
     for round_number in range(4):
         for number in range(1_500):
-            topic = rng.choice(["fleet/car", "fleet/car/speed", "fleet/\x7f", "fleet/" + "x" * 200])
+            topic = rng.choice(["fleet/car", "fleet/car/speed", "fleet/é", "fleet/" + "x" * 200])
             publisher.publish(topic, mutated(rng))
             if number % 300 == 299:
                 wait_for(lambda n=round_number * 1_500 + number + 1: source.status().messages == n)

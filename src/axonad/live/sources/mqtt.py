@@ -33,6 +33,7 @@ QOS = 1
 READ = 1_000  # messages read before they are handed over
 IDLE = 1.0  # seconds between two looks at the keepalive
 FINISH = 5.0  # seconds to wait for the last receipt
+HANG_UP = 2.0  # seconds to wait for the broker's end of the connection
 
 Token = tuple[int, int] | None
 """The connection and the id of a message to acknowledge; None with QoS 0."""
@@ -173,6 +174,9 @@ class MqttSource:
         while self._is_stopping and handover.is_waiting_for_receipt and monotonic() < until:
             self._rest(handover, 0.05)
             self._acknowledge(client, handover.take_stored())
+        sock: Any = client.socket()
+        if self._is_stopping and sock is not None:
+            _hang_up(sock)
 
     def _rest(self, handover: Handover[Token], seconds: float) -> None:
         """Wait; without a connection receipts are taken all the same."""
@@ -231,6 +235,20 @@ def _watch(selector: selectors.BaseSelector, sock: Any, before: int, events: int
         selector.unregister(sock)
     else:
         selector.modify(sock, events)
+
+
+def _hang_up(sock: Any) -> None:
+    """End our side and read until the broker ended its own.
+
+    Closing at once, with messages still arriving, would reset the connection, and the broker would
+    not read the last acknowledgements.
+    """
+    with suppress(OSError, ValueError):
+        sock.settimeout(HANG_UP)
+        sock.shutdown(socket.SHUT_WR)
+        until = monotonic() + HANG_UP
+        while sock.recv(65_536) and monotonic() < until:
+            pass
 
 
 def _has_buffered(sock: Any) -> bool:

@@ -31,7 +31,7 @@ class Tally:
             self._untold += 1
             return
         more = f" ({self._untold} more since the last such line)" if self._untold else ""
-        LOG.warning("%s: left out a bad message from %s: %s%s", self.name, where, error, more)
+        LOG.warning("%s: left out a bad message from %.80s: %s%s", self.name, where, error, more)
         self._told, self._untold = now, 0
 
     def note_trouble(self, text: str) -> None:
