@@ -47,8 +47,12 @@ class Client:
         self._runner.close()
 
 
+OPEN: list[Client] = []
+"""Clients to close after a test."""
+
+
 def make_client(engine, *, keys=None, server=None, base="http://localhost:8757", **parts):
     """Return a client of an engine's application."""
-    return Client(
-        create_app(engine, LiveConfig(server=server or Server()), keys, **parts), base=base
-    )
+    app = create_app(engine, LiveConfig(server=server or Server()), keys, **parts)
+    OPEN.append(Client(app, base=base))
+    return OPEN[-1]
