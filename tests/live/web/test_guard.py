@@ -1,4 +1,4 @@
-"""Who is let in: host names, keys and roles, forged requests, limits, and the headers of answers."""
+"""Who is let in: host names, keys and roles, forged requests, limits, headers of answers."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from axonad.live.config import Server
 from axonad.live.web.keys import Keys, create_key, list_keys
 from axonad.live.web.security import cautions, open_keys
 
+EVERYWHERE = "0.0.0.0"  # noqa: S104
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -44,13 +46,13 @@ def test_a_damaged_file_is_refused(path, text):
 
 def test_others_can_reach_a_server_with_keys_only(path):
     assert open_keys(Server()) is None
-    for host in ("0.0.0.0", "::", "192.168.0.7", "fleet.example"):
+    for host in (EVERYWHERE, "::", "192.168.0.7", "fleet.example"):
         with pytest.raises(ConfigError, match="set keys_file"):
             open_keys(Server(host=host))
         with pytest.raises(AxonADError, match="live-key add"):
             open_keys(Server(host=host, keys_file=str(path)))
     create_key(path, name="anna", role="write")
-    server = Server(host="0.0.0.0", keys_file=str(path))
+    server = Server(host=EVERYWHERE, keys_file=str(path))
     assert open_keys(server) is not None
     assert "unencrypted" in cautions(server)[0]
 

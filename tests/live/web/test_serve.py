@@ -38,15 +38,17 @@ print("engine runs", engine.is_running, flush=True)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_signal_ends_streams_sources_and_engine_in_order(number):
-    child = subprocess.Popen(
+    child = subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         assert child.stdout.readline() == "source starts\n"
         address = child.stdout.readline().strip()
-        stream = urllib.request.urlopen(f"{address}live", timeout=60)
+        stream = urllib.request.urlopen(f"{address}live", timeout=60)  # noqa: S310
         assert stream.readline() == b"retry: 1000\n"
         os.kill(child.pid, number)
         assert b"event: whole" in stream.read(), "the stream ends, it is not cut off"
