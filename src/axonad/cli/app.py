@@ -15,6 +15,7 @@ from axonad.cli.export import export
 from axonad.cli.fit import fit
 from axonad.cli.inspect import inspect
 from axonad.cli.list import list_command
+from axonad.cli.live_keys import live_key_app
 from axonad.cli.paper import paper_app
 from axonad.cli.recalibrate import recalibrate
 from axonad.cli.report import report
@@ -37,6 +38,7 @@ app.command("list")(list_command)
 app.command()(demo)
 app.add_typer(bench_app, name="bench")
 app.add_typer(paper_app, name="paper")
+app.add_typer(live_key_app, name="live-key")
 
 # Some versions of typer bundle click, others import it; the bases of typer's own exception lead to
 # the right class in both.
