@@ -59,6 +59,7 @@ def follow(
         rows, times = rows_of(length, cells, at), [f"t{at + i}" for i in range(length)]
         if what == "cut":
             assert plain(live.cut() or []) == plain(twin.cut() or [])
+            assert json.dumps(live.state()) == json.dumps(twin.state())
         elif what == "restart":
             text = json.dumps(live.state(), allow_nan=False)
             assert text == json.dumps(twin.state(), allow_nan=False)

@@ -190,8 +190,10 @@ class DriftWatch:
                 continue
             summary = longer.summary()
             for one, evidence in zip(self.reference.statistics, self._evidence, strict=True):
+                if one.size != size:
+                    continue
                 value = float(read_statistic(summary, what=one.what, column=one.column))
-                if one.size == size and not math.isnan(value):
+                if not math.isnan(value):
                     evidence.push(value, first=longer.first, begins=longer.begins)
             longer.clear()
         return self._judge()

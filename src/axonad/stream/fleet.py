@@ -112,8 +112,8 @@ class FleetScorer:
             lane = self._lanes.get(vehicle)
             if lane is None:
                 lane = self._join(vehicle)
-            whose = f"vehicle {vehicle!r}: "
-            warn_of_context(self._contexts.get(vehicle), array[None], whose=whose)
+            if (watch := self._contexts.get(vehicle)) is not None:
+                warn_of_context(watch, array[None], whose=f"vehicle {vehicle!r}: ")
             steps[vehicle] = lane.rows
             if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
                 lane.reset()
