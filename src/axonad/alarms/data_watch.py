@@ -63,10 +63,10 @@ class DataWatch:
         return [self._made(group, "firing") for group in self._groups]
 
     def push(self, values: NDArray[Any], *, time: Any = None) -> list[Change]:
-        """Add a row; return what happened."""
+        """Add a row; return what happened. ``values`` must not be changed later."""
         self._waiting.add(values, time=time)
         self.row += 1
-        if self._quiet.has(self._waiting.values) and not self._waiting.is_full:
+        if self._quiet.has(self._waiting.rows) and not self._waiting.is_full:
             return []
         return self._add_waiting()
 
@@ -145,7 +145,7 @@ class DataWatch:
         """Judge the rows that wait; only the last of them can change more than ends of events."""
         if len(self._waiting) == 0:
             return []
-        values, times = self._waiting.values, self._waiting.times
+        values, times = self._waiting.values(), self._waiting.times
         self._waiting.clear()
         self.row -= len(values)
         return self._add(values, times)

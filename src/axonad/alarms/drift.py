@@ -75,7 +75,10 @@ class DriftWatch:
         return None if self._open is None else self._made("firing")
 
     def push(self, values: Values, score: float, *, time: Any = None) -> list[Change]:
-        """Add a row, with NaN for what is missing; return what happened."""
+        """Add a row, with NaN for what is missing; return what happened.
+
+        ``values`` must not be changed later.
+        """
         self._waiting.add(values, time=time, score=score)
         self.row, self._last = self.row + 1, time
         if self._block.rows + len(self._waiting) == self.reference.base:
@@ -177,7 +180,7 @@ class DriftWatch:
         """Add the rows that wait to the block, which they do not go beyond."""
         waiting = self._waiting
         if len(waiting):
-            units = self.reference.units.convert(waiting.values, np.array(waiting.scores))
+            units = self.reference.units.convert(waiting.values(), np.array(waiting.scores))
             self._block.add(units, row=self.row - len(waiting), time=waiting.times[0])
             waiting.clear()
 

@@ -13,6 +13,7 @@ Where this cannot be said, rows have to be judged; that is always right, only sl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,20 +50,22 @@ class QuietRows:
         """Let the next row be judged."""
         self._room = self._age = 0
 
-    def has(self, rows: Row) -> bool:
+    def has(self, rows: Sequence[Row]) -> bool:
         """Return whether the last row is quiet; ``rows`` are all since the one that was judged."""
         if self._age >= self._room:
             if self._room == 0:
                 return False
-            self._look_again(rows[-self._age - 1 : -1])
+            self._look_again(np.array(rows[-self._age - 1 : -1]))
             if self._room == 0:
                 return False
         self._age += 1
         row = rows[-1]
-        return (
-            self._outside_of(row) == self._outside
-            and all(row[i] == value for i, value in self._frozen)
-            and not any(math.isfinite(row[i]) for i in self._missing)
+        if self._outside_of(row) != self._outside:
+            return False
+        if not (self._frozen or self._missing):
+            return True
+        return all(row[i] == value for i, value in self._frozen) and not any(
+            math.isfinite(row[i]) for i in self._missing
         )
 
     def _outside_of(self, row: Row) -> bytes:
@@ -72,7 +75,12 @@ class QuietRows:
         """Find how long the runs are after the rows since they were looked at."""
         before = np.concatenate([self._last[None], rows[:-1]])
         constant = _since(rows != before, self._constant + len(rows), found=1)
-        missing = _since(np.isfinite(rows), self._lacking + len(rows), found=0)
+        known = np.isfinite(rows)
+        missing = (
+            np.zeros_like(constant)
+            if known[-1].all()
+            else _since(known, self._lacking + len(rows), found=0)
+        )
         self._look(constant, missing, rows[-1])
 
     def _look(self, constant: Counts, missing: Counts, row: Row) -> None:

@@ -139,6 +139,8 @@ def plain_time(time: Any) -> Any:
     """Return a time as JSON has it: a number, text, or None."""
     if time is None or type(time) is str:
         return time
+    if type(time) is float:
+        return time if math.isfinite(time) else None
     if isinstance(time, np.datetime64 | np.timedelta64):
         return str(time)
     if isinstance(time, np.generic):
