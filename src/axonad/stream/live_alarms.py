@@ -136,11 +136,16 @@ class LiveAlarms:
 
     def _add(self, changes: list[Change]) -> None:
         """Add changes of events of the score, marked if drift holds."""
-        self._changes += mark(changes, self.drift)
+        if changes:
+            self._changes += mark(changes, self.drift)
 
 
 def plain_time(time: Any) -> Any:
     """Return a time as JSON has it: a number, text, or None."""
+    if time is None or type(time) is str:
+        return time
+    if type(time) is float:
+        return time if math.isfinite(time) else None
     if isinstance(time, np.datetime64 | np.timedelta64):
         return str(time)
     if isinstance(time, np.generic):
