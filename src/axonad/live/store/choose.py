@@ -9,7 +9,7 @@ from typing import Any
 from axonad.data.readers.extras import need
 from axonad.errors import ConfigError
 from axonad.live.config import Storing
-from axonad.live.secret import read_secret
+from axonad.live.secrets import read_secret
 from axonad.live.store import postgres, sqlite
 from axonad.live.store.contract import Store
 from axonad.live.store.memory import MemoryStore
