@@ -67,11 +67,13 @@ class NatsSource:
         self._options: dict[str, Any] = {"servers": [f"{parts.scheme}://{self._address}"]}
         if parts.scheme == "tls":
             self._options["tls"] = make_tls("[nats]", config.tls_ca)
+        password = read_secret(
+            "password of [nats]", file=config.password_file, env=config.password_env
+        )
+        if password and not config.username:
+            raise ConfigError("password of [nats] needs a username")
         if config.username:
-            self._options["user"] = config.username
-            self._options["password"] = read_secret(
-                "password of [nats]", file=config.password_file, env=config.password_env
-            )
+            self._options |= {"user": config.username, "password": password}
         self._topics = Topics(config.subjects, NATS)
         self._place = f"nats:{config.stream}"
         self._tally = Tally(self.name)
