@@ -136,17 +136,18 @@ class NatsSource:
                 await self._wait(min(left, handover.pause(left) or left))
 
     async def _session(self, handover: Handover[Token]) -> None:
-        import nats
+        from nats.aio.client import Client
 
-        client = await nats.connect(
-            **self._options,
-            allow_reconnect=False,
-            connect_timeout=5,
-            ping_interval=10,
-            error_cb=self._on_error,
-            closed_cb=self._on_closed,
-        )
+        client = Client()
         try:
+            await client.connect(
+                **self._options,
+                allow_reconnect=False,
+                connect_timeout=5,
+                ping_interval=10,
+                error_cb=self._on_error,
+                closed_cb=self._on_closed,
+            )
             js = client.jetstream()
             self._taken = await prepare(js, self._config, self._topics, self._taken)
             self._sent = self._asked = 0
