@@ -31,16 +31,15 @@ class Inbox:
         """Return the number of samples that wait."""
         return self._samples
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the next delivery would be refused."""
-        return self._samples >= self.limit
+    def has_room(self, samples: int) -> bool:
+        """Whether a delivery of so many samples would be taken."""
+        return not self._waiting or self._samples + samples <= self.limit
 
     def put(self, delivery: Delivery, *, timeout: float = 0.0) -> None:
         """Add a delivery; wait up to ``timeout`` seconds for room, then raise OverloadError."""
         until = monotonic() + timeout
         with self._changed:
-            while not self._is_closed and not self._has_room(delivery):
+            while not self._is_closed and not self.has_room(len(delivery.samples)):
                 left = until - monotonic()
                 if left <= 0:
                     raise OverloadError(f"{self._samples} samples are waiting; try again later")
@@ -80,6 +79,3 @@ class Inbox:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-
-    def _has_room(self, delivery: Delivery) -> bool:
-        return not self._waiting or self._samples + len(delivery.samples) <= self.limit

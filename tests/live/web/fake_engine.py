@@ -124,6 +124,11 @@ class FakeEngine:
         self._check()
         return self.store.events(query)
 
+    def changes(self, after, *, limit):
+        self._check()
+        first = self.commits if after is None else after[0]
+        return self.store.events(EventQuery(changed_after=first, limit=limit)), (self.commits,)
+
     def event(self, id):
         self._check()
         return self.store.event(id)

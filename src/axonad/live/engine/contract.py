@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from axonad.errors import AxonADError
 from axonad.live.record import (
     Action,
     Course,
@@ -18,6 +19,13 @@ from axonad.live.record import (
     VehicleStatus,
 )
 from axonad.live.sample import Delivery
+
+Mark = tuple[int, ...]
+"""How far changes of events were read; engines with several stores have a number for each."""
+
+
+class UnavailableError(AxonADError):
+    """The part of the engine that could answer is away at the moment."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,9 @@ class Engine(Protocol):
 
     def events(self, query: EventQuery) -> list[EventRecord]:
         """Return events that match, newest first."""
+
+    def changes(self, after: Mark | None, *, limit: int) -> tuple[list[EventRecord], Mark]:
+        """Return events that changed after a mark, and the mark of now; without one, no events."""
 
     def event(self, id: str) -> EventRecord | None:
         """Return one event."""

@@ -17,14 +17,15 @@ from axonad.detector import Detector
 from axonad.live.clock import ServerClock
 from axonad.live.config import LiveConfig
 from axonad.live.duration import to_micros, to_seconds
-from axonad.live.engine.contract import Health, Model
+from axonad.live.engine.contract import Health, Mark, Model
 from axonad.live.engine.putting import PatientStore
-from axonad.live.engine.status import describe_model, statuses
+from axonad.live.engine.status import describe_model, percentiles, statuses
 from axonad.live.inbox import Inbox, OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus
 from axonad.live.sample import Delivery, Receipt
 from axonad.live.store.contract import Commit, Store, StoreError, StoreUnavailableError
 from axonad.live.store.memory import join_courses
+from axonad.live.store.owners import owner_of
 from axonad.live.watch import RECENT, Watch
 
 log = logging.getLogger("axonad.live")
@@ -58,7 +59,7 @@ class LocalEngine:
         part: str = "",
     ) -> None:
         self.model: Model = describe_model(detector)
-        self.owner = f"{self.model.fingerprint} part {part}" if part else self.model.fingerprint
+        self.owner = owner_of(self.model.fingerprint, part)
         """Whose states the store holds."""
         self._detector, self._config = detector, config
         self._clock = clock or ServerClock()
@@ -114,7 +115,6 @@ class LocalEngine:
 
     def health(self) -> Health:
         """Return how the engine is."""
-        latencies = sorted(self._latencies.copy())
         trouble = self._failure or self._put.trouble
         with self._lock:
             counts = dict(self._counts + self._watch.counts)
@@ -128,11 +128,7 @@ class LocalEngine:
             commit_seconds=self._put.seconds,
             store_bytes=self._store_bytes,
             counts=counts,
-            latency={
-                f"p{share}": latencies[len(latencies) * share // 100]
-                for share in (50, 99)
-                if latencies
-            },
+            latency=percentiles(self._latencies.copy()),
         )
 
     def vehicles(self) -> list[VehicleStatus]:
@@ -168,6 +164,12 @@ class LocalEngine:
     def events(self, query: EventQuery) -> list[EventRecord]:
         """Return events that match, newest first."""
         return self._store.events(query)
+
+    def changes(self, after: Mark | None, *, limit: int) -> tuple[list[EventRecord], Mark]:
+        """Return events of commits after a mark, and the mark of now; without one, no events."""
+        number = self._put.number
+        query = EventQuery(changed_after=after[0] if after else number, limit=limit)
+        return [event for event in self.events(query) if event.changed <= number], (number,)
 
     def event(self, id: str) -> EventRecord | None:
         """Return one event."""
@@ -256,9 +258,8 @@ class LocalEngine:
         self._resume()
 
     def _new_watch(self) -> Watch:
-        config = self._config
-        rows = config.store.snapshot_rows
-        return Watch(self._detector, config.input, snapshot_rows=rows, clock=self._clock)
+        rows, settings = self._config.store.snapshot_rows, self._config.input
+        return Watch(self._detector, settings, snapshot_rows=rows, clock=self._clock)
 
     def _keep_house(self) -> None:
         """Now and then: put silent vehicles away and delete what is old."""

@@ -3,29 +3,34 @@
 This process keeps the sources and the page. It sends each actor the samples of its vehicles, one
 batch at a time, and acknowledges a delivery when all its parts are stored. An actor that dies is
 started again by Ray, on another machine if need be; what it had not answered is sent again, and
-samples that it had stored are then refused as duplicates.
+samples that it had stored are then refused as duplicates. While an actor is away, the vehicles of
+the others go on; questions are answered for those, and the health says what is missing.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import Condition
+from time import monotonic
 from typing import Any
 
-from axonad.errors import ConfigError, MissingDependencyError
+from axonad.errors import AxonADError
 from axonad.live.config import LiveConfig
-from axonad.live.engine.contract import Health, Model
-from axonad.live.engine.partition import Partition, part_of
+from axonad.live.engine.cluster import Cluster
+from axonad.live.engine.contract import Health, Mark, Model, UnavailableError
+from axonad.live.engine.partition import part_of
 from axonad.live.engine.sending import ANSWER, Lane, Split
+from axonad.live.engine.status import percentiles
 from axonad.live.inbox import OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus
 from axonad.live.sample import Delivery, Receipt, Sample
 
 log = logging.getLogger("axonad.live")
 
-THREADS = 8  # of an actor: one scores, the others answer questions
+STOPPING = (20.0, 40.0)  # seconds for the samples that wait, then for the last commits
 
 
 class RayEngine:
@@ -39,6 +44,8 @@ class RayEngine:
         The files of its folder, by name; every actor loads it from them.
     config
         The configuration; ``[engine]`` says how many actors, and where.
+    new_model
+        Forget the states of another model, or of another number of actors, that stores hold.
     """
 
     def __init__(
@@ -51,78 +58,76 @@ class RayEngine:
     ) -> None:
         self.model = model
         self._files, self._config, self._new_model = dict(files), config, new_model
+        self._cluster: Cluster | None = None
         self._lanes: list[Lane] = []
-        self._ray: Any = None
-        self._started_here = False
+        self._room = Condition()  # notified when a queue has room again
+        self._shed = 0
+        self._seen: dict[int, list[VehicleStatus]] = {}  # by part, the newest statuses
 
     def start(self) -> None:
         """Start the actors; each resumes from its store."""
-        self._ray = ray = _import_ray()
-        settings = self._config.engine
-        if not ray.is_initialized():
-            try:
-                ray.init(
-                    address=settings.address or None, log_to_driver=False, include_dashboard=False
-                )
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise ConfigError(f"no Ray cluster at {settings.address!r}: {error}") from None
-            self._started_here = True
-        files = ray.put(self._files)
-        remote = ray.remote(
-            num_cpus=1, max_restarts=-1, max_task_retries=0, max_concurrency=THREADS
-        )
-        parts = settings.actors
-        actors = [
-            remote(Partition).remote(
-                files, self._config, number=number, parts=parts, new_model=self._new_model
-            )
-            for number in range(parts)
-        ]
+        self._cluster = cluster = Cluster(self._config)
         try:
-            ray.get([actor.ready.remote() for actor in actors])
-        except ray.exceptions.RayError as error:
-            cause = getattr(error, "cause", None) or error
-            raise ConfigError(f"an actor cannot start: {cause}") from None
-        limit = max(1, self._config.input.queue // parts)
-        for number, actor in enumerate(actors):
-            batch, name = self._config.input.batch, f"axonad-part-{number}"
-            self._lanes.append(Lane(ray, actor, limit=limit, batch=batch, name=name))
-            self._lanes[-1].start()
+            actors = cluster.start_actors(self._files, new_model=self._new_model)
+        except BaseException:
+            cluster.close()
+            raise
+        limit = max(1, self._config.input.queue // len(actors))
+        self._lanes = [
+            Lane(
+                cluster.ray, actor, limit=limit, batch=self._config.input.batch,
+                name=f"axonad-part-{number}", taken=self._tell_room,
+            )
+            for number, actor in enumerate(actors)
+        ]  # fmt: skip
+        for lane in self._lanes:
+            lane.start()
 
     def stop(self) -> None:
         """Let the actors store everything, then end them."""
+        if self._cluster is None:
+            return
+        until = monotonic() + STOPPING[0]
+        with self._room:  # no delivery is cut in two by it
+            for lane in self._lanes:
+                lane.inbox.close()
         for lane in self._lanes:
-            lane.stop()
-        for lane in self._lanes:
+            lane.stop(timeout=max(0.0, until - monotonic()))
+        until = monotonic() + STOPPING[1]
+        for lane, asked in [(lane, lane.actor.stop.remote()) for lane in self._lanes]:
             try:
-                self._ray.get(lane.actor.stop.remote(), timeout=60.0)
-            except self._ray.exceptions.RayError as error:
-                log.warning("an actor did not stop in order: %s", type(error).__name__)
-            self._ray.kill(lane.actor)
-        self._lanes = []
-        if self._started_here:
-            self._ray.shutdown()
+                lane.answer(asked, timeout=max(0.0, until - monotonic()))
+            except AxonADError as error:
+                log.warning("%s; what it had not stored is sent again", error)
+        self._cluster.end_actors([lane.actor for lane in self._lanes])
+        for lane in self._lanes:
+            lane.stop(timeout=STOPPING[0])  # those that waited for an actor that is gone now
+        self._cluster.close()
+        self._lanes, self._cluster = [], None
 
     def submit(self, delivery: Delivery, *, timeout: float = 0.0) -> None:
-        """Queue a delivery, cut by vehicle; raise OverloadError if one of the queues is full."""
+        """Queue a delivery, cut by vehicle: all of it, or nothing if there is no room in time."""
         parts: dict[int, list[Sample]] = {}
         for sample in delivery.samples:
             parts.setdefault(part_of(sample.vehicle, len(self._lanes)), []).append(sample)
         if not parts:
             delivery.done(Receipt())
             return
-        if any(self._lanes[part].inbox.is_full for part in parts) and timeout <= 0:
-            raise OverloadError("samples are waiting; try again later")
-        split = Split(delivery, len(parts))
-        for part, samples in parts.items():
-            lane = self._lanes[part]
-            try:
-                lane.inbox.put(Delivery(samples, delivery.source, split.done), timeout=timeout)
-            except OverloadError as error:
-                if self._config.input.overload == "shed":
-                    split.done(Receipt(0, {"shed": len(samples)}))
-                else:
-                    split.done(Receipt(error=str(error)))
+        until = monotonic() + timeout
+        with self._room:
+            while not all(self._lanes[n].inbox.has_room(len(some)) for n, some in parts.items()):
+                if (left := until - monotonic()) <= 0:
+                    break
+                self._room.wait(left)
+            else:
+                split = Split(delivery, len(parts))
+                for number, some in parts.items():
+                    self._lanes[number].inbox.put(Delivery(some, delivery.source, split.done))
+                return
+            if self._config.input.overload == "hold":
+                raise OverloadError("samples are waiting for an actor; try again later")
+            self._shed += len(delivery.samples)
+        delivery.done(Receipt(0, {"shed": len(delivery.samples)}))
 
     def position(self, source: str) -> int | None:
         """Return None: parts are stored apart, so what was not acknowledged is read again."""
@@ -130,13 +135,14 @@ class RayEngine:
 
     def health(self) -> Health:
         """Return how the actors are, together."""
-        found = [health for health in self._ask_all("health") if health is not None]
-        missing = len(self._lanes) - len(found)
+        answers, missing = self._ask_all("health")
+        found: list[Health] = list(answers.values())
         troubles = [health.trouble for health in found if health.trouble]
         troubles += [lane.trouble for lane in self._lanes if lane.trouble]
         if missing:
-            troubles.insert(0, f"{missing} of {len(self._lanes)} actors do not answer")
-        counts: Counter[str] = Counter()
+            away = f"{len(missing)} of {len(self._lanes)} parts of the fleet are away"
+            troubles.insert(0, f"{away}, their samples wait: {missing[0]}")
+        counts: Counter[str] = Counter({"shed": self._shed} if self._shed else {})
         for health in found:
             counts.update(health.counts)
         return Health(
@@ -144,20 +150,23 @@ class RayEngine:
             trouble="; ".join(dict.fromkeys(troubles)),
             waiting=sum(len(lane.inbox) for lane in self._lanes) + sum(h.waiting for h in found),
             queue=sum(lane.inbox.limit for lane in self._lanes),
-            lag=max([lane.inbox.lag for lane in self._lanes], default=0.0),
+            lag=max([lane.lag for lane in self._lanes], default=0.0),
             commits=sum(health.commits for health in found),
             commit_seconds=max((health.commit_seconds for health in found), default=0.0),
             store_bytes=sum(health.store_bytes for health in found),
             counts=dict(counts),
-            latency={
-                name: max((health.latency.get(name, 0.0) for health in found), default=0.0)
-                for name in ("p50", "p99")
-            },
+            latency=percentiles([s for lane in self._lanes for s in lane.latencies.copy()]),
         )
 
     def vehicles(self) -> list[VehicleStatus]:
-        """Return the status of all vehicles, by name."""
-        found = [status for part in self._ask_all("vehicles") for status in part or ()]
+        """Return the status of all vehicles, by name; the last known one without data, if away."""
+        answers, _ = self._ask_all("vehicles")
+        seen = {
+            number: [replace(status, state="no data") for status in statuses]
+            for number, statuses in self._seen.items()
+        }
+        self._seen |= answers
+        found = [status for part in (seen | answers).values() for status in part]
         return sorted(found, key=lambda status: status.vehicle)
 
     def vehicle(self, name: str) -> VehicleStatus | None:
@@ -176,40 +185,62 @@ class RayEngine:
         return found
 
     def events(self, query: EventQuery) -> list[EventRecord]:
-        """Return events that match, newest first; commit numbers of parts are not comparable."""
-        query = replace(query, changed_after=None)
-        found = [event for part in self._ask_all("events", query) for event in part or ()]
-        found.sort(key=lambda event: (event.begins, event.id), reverse=True)
-        return found[: query.limit]
+        """Return events that match, newest first."""
+        answers, _ = self._ask_all("events", query)
+        return _newest_first(answers)[: max(query.limit, 0)]
+
+    def changes(self, after: Mark | None, *, limit: int) -> tuple[list[EventRecord], Mark]:
+        """Return events that changed after a mark, which has a number for each actor."""
+        marks = list(after or [-1] * len(self._lanes))  # -1 where an actor has not answered yet
+        asked = [
+            lane.ask("changes", None if number < 0 else (number,), limit=limit)
+            for lane, number in zip(self._lanes, marks, strict=True)
+        ]
+        answers, _ = self._answers(asked)
+        for part, (_, number) in answers.items():
+            marks[part] = number[0]
+        found = _newest_first({part: events for part, (events, _) in answers.items()})
+        return found[:limit], tuple(marks)
 
     def event(self, id: str) -> EventRecord | None:
         """Return one event."""
-        return next((event for event in self._ask_all("event", id) if event is not None), None)
+        return self._find("event", id)
 
     def act(self, id: str, action: Action) -> EventRecord | None:
         """Store a person's action on an event; return the event, None if it is not known."""
-        return next((e for e in self._ask_all("act", id, action) if e is not None), None)
+        return self._find("act", id, action)
+
+    def _find(self, method: str, *args: Any) -> EventRecord | None:
+        """Return what the one actor answers that knows an event; which one, its id does not say."""
+        answers, missing = self._ask_all(method, *args)
+        found = [event for event in answers.values() if event is not None]
+        if not found and missing:
+            raise UnavailableError(f"the event may be in a part that is away: {missing[0]}")
+        return found[0] if found else None
 
     def _ask_one(self, vehicle: str, method: str, *args: Any, **options: Any) -> Any:
-        return self._lanes[part_of(vehicle, len(self._lanes))].ask(method, *args, **options)
+        lane = self._lanes[part_of(vehicle, len(self._lanes))]
+        return lane.answer(lane.ask(method, *args, **options))
 
-    def _ask_all(self, method: str, *args: Any) -> list[Any]:
-        """Return the answers of all actors; None where one does not answer."""
-        asked = [lane.actor.ask.remote(method, args, {}) for lane in self._lanes]
-        found = []
-        for answer in asked:
+    def _ask_all(self, method: str, *args: Any) -> tuple[dict[int, Any], list[str]]:
+        return self._answers([lane.ask(method, *args) for lane in self._lanes])
+
+    def _answers(self, asked: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
+        """Return the answers by part, and why others do not answer."""
+        until = monotonic() + ANSWER
+        found, missing = {}, []
+        for number, (lane, promise) in enumerate(zip(self._lanes, asked, strict=True)):
             try:
-                found.append(self._ray.get(answer, timeout=ANSWER))
-            except self._ray.exceptions.RayError:
-                found.append(None)
-        return found
+                found[number] = lane.answer(promise, timeout=max(0.0, until - monotonic()))
+            except AxonADError as error:
+                missing.append(str(error))
+        return found, missing
+
+    def _tell_room(self) -> None:
+        with self._room:
+            self._room.notify_all()
 
 
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError(
-            "the Ray engine needs Ray; install it with: pip install 'axonad[ray]'"
-        ) from None
-    return ray
+def _newest_first(parts: Mapping[int, Sequence[EventRecord]]) -> list[EventRecord]:
+    found = [event for part in parts.values() for event in part]
+    return sorted(found, key=lambda event: (event.begins, event.id), reverse=True)

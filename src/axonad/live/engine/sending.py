@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Callable
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any
 
+from axonad.errors import AxonADError
+from axonad.live.engine.contract import UnavailableError
 from axonad.live.inbox import Inbox
 from axonad.live.sample import Delivery, Receipt
 
@@ -14,6 +18,8 @@ log = logging.getLogger("axonad.live")
 
 ANSWER = 5.0  # seconds to wait for the answer of an actor to a question
 PAUSES = (0.1, 5.0)  # seconds before a batch is sent again: the first pause, the longest
+LOOK = 5.0  # seconds between two looks after an actor without work
+TIMED = 2_000  # deliveries over which latencies are taken
 
 
 class Split:
@@ -39,37 +45,87 @@ class Split:
 
 
 class Lane:
-    """The queue of one actor and the thread that empties it."""
+    """The queue of one actor and the thread that empties it.
 
-    def __init__(self, ray: Any, actor: Any, *, limit: int, batch: int, name: str) -> None:
+    Parameters
+    ----------
+    ray, actor
+        The package, and the actor of a :class:`~axonad.live.engine.partition.Partition`.
+    limit, batch
+        Samples that may wait, and those that are sent together.
+    taken
+        Called when the queue has room again.
+    """
+
+    def __init__(
+        self,
+        ray: Any,
+        actor: Any,
+        *,
+        limit: int,
+        batch: int,
+        name: str,
+        taken: Callable[[], None],
+    ) -> None:
         self.actor = actor
         self.inbox = Inbox(limit)
         self.trouble = ""
-        self._ray, self._batch = ray, batch
+        self.latencies: deque[float] = deque(maxlen=TIMED)
+        """Seconds from the arrival of a delivery to its receipt."""
+        self._ray, self._batch, self._taken = ray, batch, taken
+        self._oldest: float | None = None  # arrival of what is being sent
+        self._asked = monotonic()
         self._stopping = Event()
         self._thread = Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def lag(self) -> float:
+        """Seconds for which the oldest delivery has waited, or is being sent."""
+        oldest = self._oldest
+        return self.inbox.lag if oldest is None else monotonic() - oldest
 
     def start(self) -> None:
         """Begin to send."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Send what waits, then end."""
+    def stop(self, *, timeout: float) -> None:
+        """Send what waits, for so many seconds; take nothing more."""
         self.inbox.close()
         self._stopping.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
 
     def ask(self, method: str, *args: Any, **options: Any) -> Any:
-        """Return what the actor's engine answers; raise Ray's errors if it cannot."""
-        return self._ray.get(self.actor.ask.remote(method, args, options), timeout=ANSWER)
+        """Return a promise of what the actor's engine answers."""
+        return self.actor.ask.remote(method, args, options)
+
+    def answer(self, asked: Any, *, timeout: float = ANSWER) -> Any:
+        """Return what was promised; raise an AxonADError if the actor cannot answer."""
+        try:
+            return self._ray.get(asked, timeout=timeout)
+        except self._ray.exceptions.RayError as error:
+            raise explain(error) from None
 
     def _run(self) -> None:
         while not (self._stopping.is_set() and not len(self.inbox)):
-            deliveries = [d for _, d in self.inbox.take(self._batch, timeout=0.5)]
-            if deliveries:
-                self._send(deliveries)
+            taken = self.inbox.take(self._batch, timeout=0.5)
+            if not taken:
+                self._look_after()
+                continue
+            self._taken()
+            self._oldest = taken[0][0]
+            deliveries = [delivery for _, delivery in taken]
+            try:
+                receipts = self._send(deliveries)
+            except Exception as error:
+                log.exception("samples could not be sent to an actor")
+                receipts = [Receipt(error=f"{type(error).__name__}: {error}")] * len(deliveries)
+            now = monotonic()
+            self.latencies.extend(now - arrived for arrived, _ in taken)
+            self._oldest = None
+            _hand_out(deliveries, receipts)
 
-    def _send(self, deliveries: list[Delivery]) -> None:
+    def _send(self, deliveries: list[Delivery]) -> list[Receipt]:
         """Send deliveries until they are answered; without an actor, wait for its successor."""
         packed = [
             [(sample.vehicle, sample.time, dict(sample.values)) for sample in delivery.samples]
@@ -78,18 +134,47 @@ class Lane:
         pause, longest = PAUSES
         while True:
             try:
-                receipts = self._ray.get(self.actor.take.remote(packed))
+                receipts: list[Receipt] = self._ray.get(self.actor.take.remote(packed))
             except self._ray.exceptions.RayError as error:
-                self.trouble = f"an actor does not answer: {type(error).__name__}"
-                log.warning("%s; its samples are sent again", self.trouble)
-                if self._stopping.is_set():
-                    receipts = [Receipt(error=self.trouble)] * len(deliveries)
-                else:
-                    self._stopping.wait(pause)
-                    pause = min(2 * pause, longest)
-                    continue
+                self._note(str(explain(error)))
+                if self._stopping.wait(pause):
+                    return [Receipt(error=self.trouble)] * len(deliveries)
+                pause = min(2 * pause, longest)
             else:
-                self.trouble = ""
-            for delivery, receipt in zip(deliveries, receipts, strict=True):
-                delivery.done(receipt)
+                self._note("")
+                return receipts
+
+    def _look_after(self) -> None:
+        """Now and then, while there is nothing to send: is the actor there."""
+        if self._stopping.is_set() or monotonic() - self._asked < LOOK:
             return
+        self._asked = monotonic()
+        try:
+            self.answer(self.actor.ready.remote())
+        except AxonADError as error:
+            self._note(str(error))
+        else:
+            self._note("")
+
+    def _note(self, trouble: str) -> None:
+        if trouble and not self.trouble:
+            log.warning("%s; its samples wait", trouble)
+        elif self.trouble and not trouble:
+            log.warning("all samples of the actor are taken again")
+        self.trouble = trouble
+
+
+def explain(error: Exception) -> AxonADError:
+    """Return an error of Ray as ours: what the actor said, or that it does not answer."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, AxonADError):
+        return cause
+    return UnavailableError(f"an actor does not answer ({type(cause or error).__name__})")
+
+
+def _hand_out(deliveries: list[Delivery], receipts: list[Receipt]) -> None:
+    for delivery, receipt in zip(deliveries, receipts, strict=True):
+        try:
+            delivery.done(receipt)
+        except Exception:
+            log.exception("the receipt of a delivery of %s was not taken", delivery.source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from axonad.detector import Detector
 from axonad.live.engine.contract import Model
@@ -38,6 +38,16 @@ def statuses(
         if name not in vehicles
     ]
     return sorted(found, key=lambda status: status.vehicle)
+
+
+def percentiles(seconds: Collection[float]) -> dict[str, float]:
+    """Return the median and the 99th percentile of latencies; nothing if there are none.
+
+    >>> percentiles([3.0, 1.0, 2.0])
+    {'p50': 2.0, 'p99': 3.0}
+    """
+    found = sorted(seconds)
+    return {f"p{share}": found[len(found) * share // 100] for share in (50, 99) if found}
 
 
 def _status(vehicle: VehicleStream, is_silent: bool) -> VehicleStatus:

@@ -82,6 +82,7 @@ class Store(Protocol):
         """Forget the states and courses of all vehicles and belong to another model; events stay.
 
         Courses go because their scores, and perhaps their channels, are those of the old model.
+        Nothing happens if it belongs to the model already, so that a restart may ask for it again.
         """
 
     def commit(self, commit: Commit) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, Notice
-from axonad.live.store.contract import Commit, Saved, Snapshot, StoreError
+from axonad.live.store.contract import Commit, Saved, Snapshot
+from axonad.live.store.owners import refuse
 
 
 class MemoryStore:
@@ -32,13 +33,15 @@ class MemoryStore:
     def start(self, *, model: str) -> int:
         """Open it for a model; return the number of the last commit."""
         if self._model not in ("", model):
-            raise StoreError("the store holds the states of another model")
+            raise refuse("the store", holds=self._model, wanted=model)
         self._model = model
         return self._number
 
     def replace_model(self, model: str) -> None:
-        """Forget the states and courses of all vehicles and belong to another model."""
+        """Forget states and courses and belong to another model; nothing if it is this one's."""
         with self._lock:
+            if self._model == model:
+                return
             self._model = model
             self._snapshots.clear()
             self._tails.clear()

@@ -16,6 +16,7 @@ from axonad.live.store.connections import Database, Session
 from axonad.live.store.contract import Commit, Saved, Snapshot, StoreError
 from axonad.live.store.event_rows import LARGEST, clamp, from_key, to_key
 from axonad.live.store.memory import acted, join_courses
+from axonad.live.store.owners import refuse
 from axonad.live.store.pruning import delete_courses, prune
 from axonad.live.store.schema import Dialect, migrate
 
@@ -46,11 +47,7 @@ class SqlStore:
             with self._db.writes() as session:
                 known = _meta(session)
                 if known["model"] not in ("", model):
-                    raise StoreError(
-                        f"{self._db.name} holds the states of another model "
-                        f"({known['model'][:12]}, this one is {model[:12]}); use that model or "
-                        f"another store, or replace the model, which forgets the states"
-                    )
+                    raise refuse(self._db.name, holds=known["model"], wanted=model)
                 _set_meta(session, model=model, owner=self._owner)
             return int(known["number"])
         except StoreError:
@@ -58,8 +55,11 @@ class SqlStore:
             raise
 
     def replace_model(self, model: str) -> None:
-        """Forget the states and courses of all vehicles and belong to another model."""
+        """Forget states and courses and belong to another model; nothing if it is this one's."""
         self._open()
+        with self._db.reads() as session:
+            if _meta(session)["model"] == model:
+                return
         delete_courses(self._db, before=LARGEST)
         with self._db.writes() as session:
             session.run("DELETE FROM tails")

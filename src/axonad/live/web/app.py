@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from axonad import __version__
 from axonad.errors import AxonADError, InputError
 from axonad.live.config import LiveConfig
-from axonad.live.engine.contract import Engine
+from axonad.live.engine.contract import Engine, UnavailableError
 from axonad.live.inbox import OverloadError
 from axonad.live.store.contract import StoreUnavailableError
 from axonad.live.web import (
@@ -117,7 +117,7 @@ def _answer_invalid(request: Request, error: Exception) -> Response:
 def _answer_error(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
         return _problem(request, 422, str(error))
-    if isinstance(error, OverloadError | StoreUnavailableError | Busy):
+    if isinstance(error, OverloadError | StoreUnavailableError | UnavailableError | Busy):
         return _problem(request, 503, str(error), {"retry-after": "1"})
     return _problem(request, 500, str(error))
 

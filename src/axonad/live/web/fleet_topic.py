@@ -7,8 +7,8 @@ from typing import Any
 
 from axonad.data.raster import SECOND
 from axonad.errors import AxonADError
-from axonad.live.engine.contract import Engine
-from axonad.live.record import STATES, EventQuery, VehicleStatus
+from axonad.live.engine.contract import Engine, Mark
+from axonad.live.record import STATES, VehicleStatus
 
 MOST_ROWS = 2_000  # vehicles of one message; those with another state go first
 MOST_EVENTS = 200
@@ -22,11 +22,13 @@ class FleetTopic:
         self.engine, self.started = engine, started
         self._rows: dict[str, Row] = {}
         self._head: dict[str, Any] = {}
-        self._changed: int | None = None
+        self._mark: Mark | None = None
 
     def whole(self) -> dict[str, Any]:
         """Return what a page compares itself with; its rows it has from the server already."""
         rows = self._look()
+        if self._mark is None:
+            self._events()  # from here on
         return {"started": self.started, **self._heading(rows)}
 
     def news(self) -> dict[str, Any] | None:
@@ -59,15 +61,12 @@ class FleetTopic:
         return {"counts": counts, "trouble": self.engine.health().trouble}
 
     def _events(self) -> list[dict[str, str]]:
-        """Return ids and vehicles of the events of commits since the last look."""
-        query = EventQuery(changed_after=self._changed, limit=MOST_EVENTS)
+        """Return ids and vehicles of the events that changed since the last look."""
         try:
-            found = self.engine.events(query)
+            found, self._mark = self.engine.changes(self._mark, limit=MOST_EVENTS)
         except AxonADError:  # the trouble is told by the engine's health
             return []
-        is_first, known = self._changed is None, self._changed or 0
-        self._changed = max([known, *(event.changed for event in found)])
-        return [] if is_first else [{"id": e.id, "vehicle": e.vehicle} for e in found]
+        return [{"id": event.id, "vehicle": event.vehicle} for event in found]
 
 
 def to_row(status: VehicleStatus) -> Row:
