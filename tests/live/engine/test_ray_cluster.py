@@ -11,7 +11,6 @@ from threading import Semaphore
 import psutil
 import pytest
 import ray
-from tests.live.test_local_engine import same_events
 
 from axonad.errors import ConfigError, MissingDependencyError
 from axonad.live.config import Engine, Input, LiveConfig, Storing
@@ -28,6 +27,7 @@ from axonad.live.sample import Delivery
 from axonad.live.store.choose import open_store
 from axonad.live.store.contract import StoreError
 from axonad.live.store.memory import MemoryStore
+from tests.live.test_local_engine import same_events
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
 LONG = 120.0  # seconds after which a test is lost

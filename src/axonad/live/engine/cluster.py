@@ -18,14 +18,6 @@ START = 120.0  # seconds in which all actors must have started
 PATHS = ("_file", "tls_ca", "tls_cert", "tls_key")  # how keys end that name a file
 
 
-class Actor(Partition):
-    """A part of the fleet that gets its model from Ray's object store, also when it restarts."""
-
-    def __init__(self, model: list[Any], config: LiveConfig, **options: Any) -> None:
-        ray = _import_ray()
-        super().__init__(ray.get(model[0]), config, **options)
-
-
 class Cluster:
     """A connection to a Ray cluster, or one started on this machine.
 
@@ -38,7 +30,7 @@ class Cluster:
     def __init__(self, config: LiveConfig) -> None:
         self.ray = _import_ray()
         self._config = config
-        self._model: list[Any] = []
+        self._model: Any = None
         self._started_here = not self.ray.is_initialized()
         if self._started_here:
             self._connect(config.engine.address or os.environ.get("RAY_ADDRESS", "local"))
@@ -55,10 +47,10 @@ class Cluster:
             scheduling_strategy=self._place(),
             runtime_env={"env_vars": {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}},
         )
-        self._model = [ray.put(dict(files))]  # kept: actors that restart read it again
+        self._model = ray.put(dict(files))  # kept: actors that restart read it again
         config, new = with_absolute_paths(self._config), new_model
         actors = [
-            remote(Actor).remote(self._model, config, number=number, parts=parts, new_model=new)
+            remote(Partition).remote(self._model, config, number=number, parts=parts, new_model=new)
             for number in range(parts)
         ]
         try:
