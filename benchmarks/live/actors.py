@@ -7,7 +7,9 @@ A fleet at 10 Hz with 19 channels sends as fast as the engine takes it, into sto
 number of actors has a new cluster, on this machine. Besides throughput, which suffers from other
 work on the machine, the CPU time of a sample is given for each kind of process: the actors, which
 score and store; the driver with the sources, which cuts, packs and sends (making up the samples is
-not counted); Ray's own processes. ``--out`` appends the figures to a CSV file.
+not counted); Ray's own processes. ``single_ms`` is the time until a single sample is stored; with
+``--commit-every 0s`` it is what a round costs apart from its samples. ``--out`` appends the
+figures to a CSV file.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import os
 import pickle
 import platform
+import statistics
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -24,14 +27,12 @@ from threading import Semaphore
 from typing import Any
 
 import psutil
-from fleet_load import DETECTORS, Load, append, files_of, fit
+from fleet_load import DETECTORS, HERTZ, Load, append, files_of, fit
 
 from axonad.live.config import Engine, Input, LiveConfig, Storing
 from axonad.live.engine.ray_cluster import RayEngine
 from axonad.live.engine.status import describe_model
-from axonad.live.sample import Delivery, Receipt
-
-WARM = 12  # seconds of driving before the measurement: windows fill, first snapshots are written
+from axonad.live.sample import Delivery, Receipt, Sample
 
 
 class Sender:
@@ -54,6 +55,14 @@ class Sender:
     def wait(self, count: int) -> None:
         for _ in range(count):
             assert self.taken.acquire(timeout=600), "a delivery was not stored"
+
+
+def timed(sender: Sender, sample: Sample) -> float:
+    """Return the seconds until one sample is stored."""
+    began = time.perf_counter()
+    sender.send([Delivery([sample], "load")])
+    sender.wait(1)
+    return time.perf_counter() - began
 
 
 def cpu(process: psutil.Process) -> float:
@@ -88,11 +97,11 @@ def measure(actors: int, model: Any, files: Any, args: argparse.Namespace) -> di
         processes = [psutil.Process(pid) for pid in pids]
         empty = sum(process.memory_info().rss for process in processes)
         sender = Sender(engine)
-        for number in range(WARM):
+        for number in range(args.warm):
             deliveries = list(load.second(number))
             sender.send(deliveries)
             sender.wait(len(deliveries))
-        work = [d for n in range(WARM, WARM + args.seconds) for d in load.second(n)]
+        work = [d for n in range(args.warm, args.warm + args.seconds) for d in load.second(n)]
         samples = sum(len(delivery.samples) for delivery in work)
         before = [cpu(process) for process in processes]
         written = sum(process.io_counters().write_bytes for process in processes)
@@ -104,6 +113,8 @@ def measure(actors: int, model: Any, files: Any, args: argparse.Namespace) -> di
         spent = [cpu(process) - known for process, known in zip(processes, before, strict=True)]
         driver, daemons = time.process_time() - own, others(processes) - daemons
         written = sum(process.io_counters().write_bytes for process in processes) - written
+        last = (args.warm + args.seconds) * HERTZ
+        single = [timed(sender, load.sample(0, last + number)) for number in range(30)]
         packed = [[(s.vehicle, s.time, dict(s.values)) for s in d.samples] for d in work[:20]]
         wire = len(pickle.dumps(packed, protocol=5)) / sum(len(d.samples) for d in work[:20])
         engine.stop()
@@ -122,6 +133,7 @@ def measure(actors: int, model: Any, files: Any, args: argparse.Namespace) -> di
         "ray_us": round(daemons / samples * 1e6, 1),
         "actor_busy": round(sum(spent) / wall / actors, 2),
         "busiest": round(max(spent) / sum(spent) * actors, 2),
+        "single_ms": round(statistics.median(single) * 1e3, 1),
         "actor_mb": round(empty / actors / 1e6),
         "wire_bytes": round(wire),
         "written_bytes": round(written / samples),
@@ -134,6 +146,7 @@ def main() -> None:
     parser.add_argument("--actors", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--vehicles", type=int, default=400)
     parser.add_argument("--seconds", type=int, default=20, help="of driving that are measured")
+    parser.add_argument("--warm", type=int, default=12, help="seconds before that")
     parser.add_argument("--detector", choices=list(DETECTORS), default="CrossChannelRidge")
     parser.add_argument("--commit-every", default="100ms")
     parser.add_argument("--machine", default=platform.processor() or platform.machine())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
@@ -42,6 +43,15 @@ class Split:
         accepted = sum(part.accepted for part in self._receipts)
         error = next((part.error for part in self._receipts if part.error), "")
         self._delivery.done(Receipt(accepted, dict(refused), error))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Deliveries on their way to an actor."""
+
+    deliveries: list[Delivery]
+    arrivals: list[float]  # by the monotonic clock
+    packed: Any  # Ray's reference to their samples
 
 
 class Lane:
@@ -107,39 +117,59 @@ class Lane:
             raise explain(error) from None
 
     def _run(self) -> None:
-        while not (self._stopping.is_set() and not len(self.inbox)):
-            taken = self.inbox.take(self._batch, timeout=0.5)
-            if not taken:
+        following: Batch | None = None
+        while following or not (self._stopping.is_set() and not len(self.inbox)):
+            batch = following or self._next(timeout=0.5)
+            following = None
+            if batch is None:
                 self._look_after()
                 continue
-            self._taken()
-            self._oldest = taken[0][0]
-            deliveries = [delivery for _, delivery in taken]
+            self._oldest = batch.arrivals[0]
             try:
-                receipts = self._send(deliveries)
+                asked = self.actor.take.remote(batch.packed)
+                if len(self.inbox) >= self._batch // 2:  # packed while the actor is at work
+                    following = self._next(timeout=0.0)
+                receipts = self._await(asked, batch)
             except Exception as error:
                 log.exception("samples could not be sent to an actor")
-                receipts = [Receipt(error=f"{type(error).__name__}: {error}")] * len(deliveries)
+                receipt = Receipt(error=f"{type(error).__name__}: {error}")
+                receipts = [receipt] * len(batch.deliveries)
             now = monotonic()
-            self.latencies.extend(now - arrived for arrived, _ in taken)
+            self.latencies.extend(now - arrived for arrived in batch.arrivals)
             self._oldest = None
-            _hand_out(deliveries, receipts)
+            _hand_out(batch.deliveries, receipts)
 
-    def _send(self, deliveries: list[Delivery]) -> list[Receipt]:
-        """Send deliveries until they are answered; without an actor, wait for its successor."""
+    def _next(self, *, timeout: float) -> Batch | None:
+        """Return what waits, packed; None if nothing comes in time."""
+        taken = self.inbox.take(self._batch, timeout=timeout)
+        if not taken:
+            return None
+        self._taken()
+        deliveries = [delivery for _, delivery in taken]
         packed = [
             [(sample.vehicle, sample.time, dict(sample.values)) for sample in delivery.samples]
             for delivery in deliveries
         ]
+        try:
+            kept = self._ray.put(packed)
+        except Exception as error:  # such as no room in the object store
+            log.exception("samples could not be packed for an actor")
+            _hand_out(deliveries, [Receipt(error=f"{type(error).__name__}")] * len(deliveries))
+            return None
+        return Batch(deliveries, [arrived for arrived, _ in taken], kept)
+
+    def _await(self, asked: Any, batch: Batch) -> list[Receipt]:
+        """Return the receipts; if they do not come, send again until the actor's successor can."""
         pause, longest = PAUSES
         while True:
             try:
-                receipts: list[Receipt] = self._ray.get(self.actor.take.remote(packed))
+                receipts: list[Receipt] = self._ray.get(asked)
             except self._ray.exceptions.RayError as error:
                 self._note(str(explain(error)))
                 if self._stopping.wait(pause):
-                    return [Receipt(error=self.trouble)] * len(deliveries)
+                    return [Receipt(error=self.trouble)] * len(batch.deliveries)
                 pause = min(2 * pause, longest)
+                asked = self.actor.take.remote(batch.packed)
             else:
                 self._note("")
                 return receipts
