@@ -30,7 +30,6 @@ class Cluster:
     def __init__(self, config: LiveConfig) -> None:
         self.ray = _import_ray()
         self._config = config
-        self._model: Any = None
         self._started_here = not self.ray.is_initialized()
         if self._started_here:
             self._connect(config.engine.address or os.environ.get("RAY_ADDRESS", "local"))
@@ -47,10 +46,10 @@ class Cluster:
             scheduling_strategy=self._place(),
             runtime_env={"env_vars": {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}},
         )
-        self._model = ray.put(dict(files))  # kept: actors that restart read it again
+        actor = remote(_with_model(files))
         config, new = with_absolute_paths(self._config), new_model
         actors = [
-            remote(Partition).remote(self._model, config, number=number, parts=parts, new_model=new)
+            actor.remote(config, number=number, parts=parts, new_model=new)
             for number in range(parts)
         ]
         try:
@@ -133,6 +132,20 @@ def with_absolute_paths(config: LiveConfig) -> LiveConfig:
     if kind == "sqlite" and path != ":memory:":
         found["store"] = replace(found["store"], url=f"sqlite:{Path(path).absolute()}")
     return replace(config, **found)
+
+
+def _with_model(files: Mapping[str, bytes]) -> type:
+    """Return the class of parts with this model in it.
+
+    Ray keeps classes for as long as the cluster runs, so that an actor can restart without this
+    process; what is only given to its constructor might be gone.
+    """
+
+    class PartWithModel(Partition):
+        def __init__(self, config: LiveConfig, **options: Any) -> None:
+            super().__init__(files, config, **options)
+
+    return PartWithModel
 
 
 def _import_ray() -> Any:
