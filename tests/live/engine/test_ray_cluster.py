@@ -237,6 +237,25 @@ def test_a_full_queue_takes_all_of_a_delivery_or_nothing(cluster, model, fleet, 
     engine.stop()
 
 
+def test_stopping_does_not_wait_for_an_actor_that_hangs(
+    cluster, model, fleet, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ray_cluster, "STOPPING", (1.0, 1.0))
+    engine = RayEngine(*model, settings(tmp_path))
+    engine.start()
+    receipts = Receipts()
+    process = psutil.Process(ray.get(actor_of(engine, "b").ready.remote()))
+    process.suspend()
+    try:
+        sent = send(engine, list(fleet.samples("b")), receipts)
+        engine.stop()
+    finally:
+        if process.is_running():
+            process.resume()
+    receipts.wait(sent)
+    assert all(receipt.error for receipt in receipts.all)  # the source sends them again
+
+
 def test_a_store_of_another_number_of_actors_is_refused(cluster, model, fleet, tmp_path):
     samples, receipts = list(fleet.interleaved()), Receipts()
     engine = RayEngine(*model, settings(tmp_path, actors=1))
