@@ -26,7 +26,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
 
 class AxonADError(Exception):
@@ -83,8 +83,8 @@ class NotFittedError(AxonADError, ValueError, AttributeError):
     def __new__(cls, *arguments: Any) -> Self:
         """Return an instance that is also scikit-learn's, where that is loaded."""
         theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
-        made: Any = _joined(theirs) if theirs is not None and cls is NotFittedError else cls
-        return super().__new__(made, *arguments)
+        joined = theirs is not None and cls is NotFittedError
+        return super().__new__(cast("type[Self]", _joined(theirs)) if joined else cls, *arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NotFittedError, self.args  # a process without scikit-learn can read it, too
