@@ -78,7 +78,8 @@ def _options(
     if quiet and verbose:
         raise typer.BadParameter("--quiet and --verbose contradict each other; pass one of them")
     choose(quiet=quiet, verbose=verbose)
-    print_detail(f"axonad {__version__}, {packages()}")
+    if verbose:
+        print_detail(f"axonad {__version__}, {packages()}")
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)

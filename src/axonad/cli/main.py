@@ -41,14 +41,15 @@ def _run(arguments: list[str] | None) -> int:
     """Run a command and return the exit code."""
     from axonad.cli.app import app, prepare_polars
     from axonad.cli.terminal import print_detail
-    from axonad.cli.verbosity import verbosity_scope
+    from axonad.cli.verbosity import is_verbose, verbosity_scope
     from axonad.report.amounts import format_duration
 
     prepare_polars()
     begin = time.monotonic()
     with verbosity_scope():
         code = _run_app(lambda: app(arguments, standalone_mode=False, prog_name="axonad"))
-        print_detail(f"exit code {code} after {format_duration(time.monotonic() - begin)}")
+        if is_verbose():
+            print_detail(f"exit code {code} after {format_duration(time.monotonic() - begin)}")
     return code
 
 
