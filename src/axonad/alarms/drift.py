@@ -141,7 +141,7 @@ class DriftWatch:
             "longer": [block.state() for block in self._longer.values()],
             "evidence": [one.state() for one in self._evidence],
             "open": None if self._open is None else _listed(self._open),
-            "held": self._held,
+            "held": [list(pair) for pair in self._held],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:

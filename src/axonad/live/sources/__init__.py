@@ -1,0 +1,1 @@
+"""Where samples come from. Each source is one file and one line."""

@@ -1,0 +1,1 @@
+"""The page, REST, metrics and HTTP input of a running fleet."""
