@@ -17,6 +17,8 @@ from axonad.cli.export import export
 from axonad.cli.fit import fit
 from axonad.cli.inspect import inspect
 from axonad.cli.list import list_command
+from axonad.cli.live import live
+from axonad.cli.live_keys import live_key_app
 from axonad.cli.paper import paper_app
 from axonad.cli.recalibrate import recalibrate
 from axonad.cli.report import report
@@ -33,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},  # commands and groups inherit it
 )
 for command in (
-    inspect, fit, score, report, stream, evaluate, selftest, recalibrate, export,
+    inspect, fit, score, report, stream, live, evaluate, selftest, recalibrate, export,
 ):  # fmt: skip
     app.command()(command)
 app.command("list")(list_command)
@@ -41,6 +43,7 @@ app.command()(demo)
 app.command()(doctor)
 app.add_typer(bench_app, name="bench")
 app.add_typer(paper_app, name="paper")
+app.add_typer(live_key_app, name="live-key")
 
 # Some versions of typer bundle click, others import it; the bases of typer's own exception lead to
 # the right class in both.

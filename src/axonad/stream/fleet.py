@@ -112,8 +112,8 @@ class FleetScorer:
             lane = self._lanes.get(vehicle)
             if lane is None:
                 lane = self._join(vehicle)
-            whose = f"vehicle {vehicle!r}: "
-            warn_of_context(self._contexts.get(vehicle), array[None], whose=whose)
+            if (watch := self._contexts.get(vehicle)) is not None:
+                warn_of_context(watch, array[None], whose=f"vehicle {vehicle!r}: ")
             steps[vehicle] = lane.rows
             if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
                 lane.reset()
@@ -129,14 +129,12 @@ class FleetScorer:
         if held:
             full = [self._lanes[vehicle] for vehicle in held]
             results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
-        for vehicle, alarms in self._alarms.items():
-            if vehicle in steps:
-                lane, found = self._lanes[vehicle], results.get(vehicle)
-                alarms.add(
-                    arrays[vehicle], found, step=steps[vehicle], is_cut=vehicle in cut,
-                    time=None if times is None else times.get(vehicle),
-                    blame=partial(self._scorer.blame, lane),
-                )  # fmt: skip
+        for vehicle, array in arrays.items() if self._alarms else ():
+            self._alarms[vehicle].add(
+                array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
+                time=None if times is None else times.get(vehicle),
+                blame=partial(self._scorer.blame, self._lanes[vehicle]),
+            )  # fmt: skip
         if refused:
             raise StaleError(list_refused(refused), results=results, refused=refused)
         return results

@@ -1,1 +1,1 @@
-"""The page, REST, metrics and HTTP input of a running fleet."""
+"""The web part of ``axonad live``: pages, REST, metrics, and who may use them."""
