@@ -5,12 +5,14 @@ from __future__ import annotations
 import getpass
 import json
 import platform
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from axonad.cli import installed, machine_facts
+from tests.conftest import ROOT
 
 
 def test_it_fits_a_screen_and_names_the_versions(run):
@@ -53,6 +55,19 @@ def test_what_is_missing_comes_with_the_command_that_installs_it(run, monkeypatc
     code, out, _ = run("doctor")
     assert code == 0
     assert "missing   for MDF recordings: asammdf; run: pip install 'axonad[mdf]'" in out
+
+
+def test_every_extra_has_a_purpose():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = set(extras["optional-dependencies"]) - {installed.DEVELOPMENT}
+    assert named <= set(installed.PURPOSES)
+
+
+def test_it_works_without_torch(run, monkeypatch):
+    monkeypatch.setattr(machine_facts, "installed_version", lambda name: None)
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert "GPU       not known: torch is not installed" in out
 
 
 @pytest.mark.parametrize("too_old", ["1.0", None])

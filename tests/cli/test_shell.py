@@ -61,14 +61,15 @@ def test_completion_is_shown_and_installed(run, monkeypatch, tmp_path):
 
 
 def test_every_command_that_prints_a_table_has_json():
-    """Those without: demo is for people, stream always prints JSON, paper writes files."""
+    """Those without: stream always prints JSON, live and demo are for people, paper writes."""
     group = get_command(app)
     commands = {
         **{name: one for name, one in group.commands.items() if not hasattr(one, "commands")},
         **{f"bench {name}": one for name, one in group.commands["bench"].commands.items()},
+        "live-key list": group.commands["live-key"].commands["list"],
     }
     has = {name for name, one in commands.items() if any("--json" in p.opts for p in one.params)}
-    assert set(commands) - has == {"demo", "stream"}
+    assert set(commands) - has == {"demo", "live", "stream"}
 
 
 @pytest.fixture

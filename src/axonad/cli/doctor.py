@@ -54,7 +54,11 @@ def gather() -> Facts:
         "disk": machine_facts.disk(),
         "encoding": machine_facts.text_encoding(),
         "missing": [
-            {"for": PURPOSES[extra], "packages": names, "install": f"pip install 'axonad[{extra}]'"}
+            {
+                "for": PURPOSES.get(extra, extra),
+                "packages": names,
+                "install": f"pip install 'axonad[{extra}]'",
+            }
             for extra, names in missing_extras(packages).items()
         ],
     }
@@ -109,8 +113,10 @@ def _print(facts: Facts) -> None:
     _line("CPU", cpu["model"], cpu["architecture"], cores, *memory)
     _line("GPU", *_gpus(torch))
     variables = " ".join(f"{name}={value}" for name, value in facts["thread_variables"].items())
-    _line("threads", f"torch {torch.get('threads')}, {variables or 'no variable limits them'}")
-    _line("BLAS", f"numpy {facts['blas']}, torch {torch.get('instruction_set')}")
+    threads = [f"torch {torch['threads']}"] if "threads" in torch else []
+    _line("threads", *threads, variables or "no variable limits them")
+    instructions = [f"torch {torch['instruction_set']}"] if "instruction_set" in torch else []
+    _line("BLAS", f"numpy {facts['blas']}", *instructions)
     free = [f"{name.replace('_', ' ')} {'unknown' if size is None else format_size(size)} free"
             for name, size in facts["disk"].items()]  # fmt: skip
     _line("disk", *free, "axonad keeps no cache")
@@ -126,6 +132,8 @@ def _print(facts: Facts) -> None:
 
 
 def _gpus(torch: Facts) -> list[str]:
+    if not torch.get("installed", True):
+        return ["not known: torch is not installed"]
     if torch.get("mps"):
         return ["Apple GPU (mps)"]
     if not torch.get("gpus"):

@@ -10,12 +10,18 @@ PURPOSES = {
     "baselines": "detectors that use scikit-learn",
     "bench": "benchmark suites and statistics",
     "can": "CAN logs: BLF, ASC, candump",
+    "live": "a fleet that is watched",
     "mcap": "MCAP recordings",
     "mdf": "MDF recordings",
+    "mqtt": "messages by MQTT",
+    "nats": "messages by NATS",
+    "network": "networks: AxonAD, neural baselines",
     "onnx": "ONNX export",
     "plot": "figures",
+    "postgres": "a store in PostgreSQL",
     "ray": "benchmarks on a Ray cluster",
 }
+DEVELOPMENT = "dev"  # the extra with the tools of axonad's own developers
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*\(?(?:>=\s*([0-9.]+))?")
 _EXTRA = re.compile(r"extra\s*==\s*[\"']([\w-]+)[\"']")
 
@@ -41,7 +47,7 @@ def list_packages() -> list[Package]:
         named = _REQUIREMENT.match(text)
         extra = _EXTRA.search(text)
         group = extra.group(1) if extra else ""
-        if named is None or named.group(1) == "axonad" or (group and group not in PURPOSES):
+        if named is None or named.group(1) == "axonad" or group == DEVELOPMENT:
             continue
         name = named.group(1)
         found.append(Package(name, installed_version(name), named.group(2) or "0", group))

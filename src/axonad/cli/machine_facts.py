@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from axonad.bench.machine import THREAD_VARIABLES, cores
+from axonad.cli.installed import installed_version
 from axonad.data.readers import read
 
 ROWS = "a,b\n1,2\n3,4\n"
@@ -31,6 +32,8 @@ def cpu() -> dict[str, Any]:
 
 def torch_facts() -> dict[str, Any]:
     """Return what torch can use: instruction set, threads, GPUs; or why it cannot be loaded."""
+    if installed_version("torch") is None:
+        return {"installed": False}
     try:
         import torch
     except Exception as error:  # a broken installation may fail in many ways
