@@ -30,6 +30,9 @@ class Client:
     def post(self, path, **options):
         return self._runner.run(self._client.post(path, **options))
 
+    def request(self, method, path, **options):
+        return self._runner.run(self._client.request(method, path, **options))
+
     def page(self, path):
         """Return a page as a browser asks for it."""
         return self.get(path, headers={"accept": "text/html"})
