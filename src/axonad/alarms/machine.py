@@ -87,6 +87,10 @@ class AlarmMachine:
         ``blame`` is how anomalous each channel is, or a function that returns it; it is only called
         for rows that belong to an event. ``time`` is any value, copied to the event.
         """
+        if score <= self.policy.start and self._event is None and self._pending is None:
+            self._lift.rest()  # nothing begins, goes on or ends
+            self.row += 1
+            return []
         return self._add(score, score - self._lift.push(score), blame, time)
 
     def push_many(

@@ -15,6 +15,7 @@ from axonad.cli.export import export
 from axonad.cli.fit import fit
 from axonad.cli.inspect import inspect
 from axonad.cli.list import list_command
+from axonad.cli.live import live
 from axonad.cli.live_keys import live_key_app
 from axonad.cli.paper import paper_app
 from axonad.cli.recalibrate import recalibrate
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},  # commands and groups inherit it
 )
 for command in (
-    inspect, fit, score, report, stream, evaluate, selftest, recalibrate, export,
+    inspect, fit, score, report, stream, live, evaluate, selftest, recalibrate, export,
 ):  # fmt: skip
     app.command()(command)
 app.command("list")(list_command)

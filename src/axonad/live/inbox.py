@@ -22,7 +22,7 @@ class Inbox:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._waiting: deque[Delivery] = deque()
+        self._waiting: deque[tuple[float, Delivery]] = deque()  # with the time of arrival
         self._changed = Condition()
         self._samples = 0
         self._is_closed = False
@@ -47,21 +47,30 @@ class Inbox:
                 self._changed.wait(left)
             if self._is_closed:
                 raise OverloadError("the server is stopping; try again later")
-            self._waiting.append(delivery)
+            self._waiting.append((monotonic(), delivery))
             self._samples += len(delivery.samples)
             self._changed.notify_all()
 
-    def take(self, samples: int, *, timeout: float) -> list[Delivery]:
-        """Return deliveries of about so many samples, in order; wait for the first one."""
+    @property
+    def lag(self) -> float:
+        """Seconds for which the oldest delivery has waited."""
+        with self._changed:
+            return monotonic() - self._waiting[0][0] if self._waiting else 0.0
+
+    def take(self, samples: int, *, timeout: float) -> list[tuple[float, Delivery]]:
+        """Return deliveries of about so many samples, in order; wait for the first one.
+
+        With each comes the time of its arrival by the monotonic clock.
+        """
         until = monotonic() + timeout
-        found: list[Delivery] = []
+        found: list[tuple[float, Delivery]] = []
         size = 0
         with self._changed:
             while not self._waiting and not self._is_closed and (left := until - monotonic()) > 0:
                 self._changed.wait(left)
             while self._waiting and size < samples:
                 found.append(self._waiting.popleft())
-                size += len(found[-1].samples)
+                size += len(found[-1][1].samples)
             self._samples -= size
             self._changed.notify_all()
         return found

@@ -79,7 +79,10 @@ class Store(Protocol):
         """
 
     def replace_model(self, model: str) -> None:
-        """Forget the states of all vehicles and belong to another model; events stay."""
+        """Forget the states and courses of all vehicles and belong to another model; events stay.
+
+        Courses go because their scores, and perhaps their channels, are those of the old model.
+        """
 
     def commit(self, commit: Commit) -> None:
         """Store all of a commit, or nothing."""

@@ -1,4 +1,4 @@
-"""A store in memory, for tests and for ``sqlite:`` without a file: the plain twin of the others."""
+"""A store in memory, for tests and for ``sqlite::memory:``: the plain twin of the others."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class MemoryStore:
         self._courses: dict[str, list[Course]] = {}
         self._events: dict[str, EventRecord] = {}
         self._notices: dict[str, tuple[int, Notice]] = {}
+        self._told = 0
         self._confirmed: dict[str, set[int]] = {}
         self._positions: dict[str, int] = {}
 
@@ -36,11 +37,12 @@ class MemoryStore:
         return self._number
 
     def replace_model(self, model: str) -> None:
-        """Forget the states of all vehicles and belong to another model."""
+        """Forget the states and courses of all vehicles and belong to another model."""
         with self._lock:
             self._model = model
             self._snapshots.clear()
             self._tails.clear()
+            self._courses.clear()
 
     def commit(self, commit: Commit) -> None:
         """Store all of a commit."""
@@ -53,12 +55,14 @@ class MemoryStore:
             for snapshot in commit.snapshots:
                 self._snapshots[snapshot.vehicle] = snapshot
                 self._tails.pop(snapshot.vehicle, None)
-                if snapshot.course is not None:
+                if snapshot.course:
                     self._courses.setdefault(snapshot.vehicle, []).append(snapshot.course)
             for event in commit.events:
                 self._events[event.id] = _with_actions(event, self._events.get(event.id), commit)
             for notice in commit.notices:
-                self._notices.setdefault(notice.id, (len(self._notices) + 1, notice))
+                if notice.id not in self._notices:
+                    self._told += 1
+                    self._notices[notice.id] = (self._told, notice)
             self._positions |= commit.positions
 
     def close(self) -> None:
@@ -122,19 +126,26 @@ class MemoryStore:
     def prune(self, *, now: Micros, keep: Micros, keep_events: Micros, max_size: int) -> int:
         """Delete what is older than its age; a store in memory has no size."""
         with self._lock:
-            before = sum(map(len, self._courses.values())) + len(self._events)
+            before = self._count()
             for name, courses in self._courses.items():
-                self._courses[name] = [c for c in courses if c.times[-1] >= now - keep]
-            self._events = {
-                id: event
-                for id, event in self._events.items()
-                if event.ends >= now - keep_events or event.status == "firing"
-            }
-            return before - sum(map(len, self._courses.values())) - len(self._events)
+                self._courses[name] = [c for c in courses if c.times.max() >= now - keep]
+            for name, known in list(self._snapshots.items()):
+                if known.last_time < now - keep and name not in self._tails:
+                    del self._snapshots[name]
+            for id, event in list(self._events.items()):
+                if event.ends < now - keep_events and event.status != "firing":
+                    del self._events[id]
+                    for notice in [n for _, n in self._notices.values() if n.event.id == id]:
+                        del self._notices[notice.id]
+            return before - self._count()
 
     def size(self) -> int:
         """Return 0."""
         return 0
+
+    def _count(self) -> int:
+        courses = sum(map(len, self._courses.values()))
+        return courses + len(self._snapshots) + len(self._events)
 
 
 def acted(event: EventRecord, action: Action) -> dict[str, Any]:
@@ -149,12 +160,17 @@ def acted(event: EventRecord, action: Action) -> dict[str, Any]:
 def join_courses(
     courses: Sequence[Course], start: Micros, end: Micros, *, rows: int
 ) -> Course | None:
-    """Return the rows of courses in ``[start, end)`` as one, at most the first ``rows``."""
-    parts = [c for c in courses if len(c) and c.times[-1] >= start and c.times[0] < end]
+    """Return the rows of courses in ``[start, end)`` as one, at most the first ``rows``.
+
+    Rows are in order of time.
+    """
+    parts = [c for c in courses if len(c) and c.times.max() >= start and c.times.min() < end]
+    parts.sort(key=lambda part: int(part.times.min()))
     if not parts:
         return None
     times = np.concatenate([part.times for part in parts])
-    kept = np.flatnonzero((times >= start) & (times < end))[:rows]
+    order = np.argsort(times, kind="stable")
+    kept = order[(times[order] >= start) & (times[order] < end)][:rows]
     if not len(kept):
         return None
     return Course(
