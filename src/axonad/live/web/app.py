@@ -103,13 +103,12 @@ def _operation_id(route: APIRoute) -> str:
 
 
 def _answer_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 (for the types)
-    return _problem(request, error.status_code, str(error.detail), dict(error.headers or {}))
+    problem = cast(HTTPException, error)
+    return _problem(request, problem.status_code, str(problem.detail), dict(problem.headers or {}))
 
 
 def _answer_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 (for the types)
-    first = error.errors()[0]
+    first = cast(RequestValidationError, error).errors()[0]
     where = ".".join(str(part) for part in first.get("loc", ())[1:]) or "the body"
     return _problem(request, 422, f"{where}: {first.get('msg', 'cannot be used')}")
 

@@ -11,9 +11,11 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
+from axonad.alarms.event import ANOMALY
 from axonad.data.raster import SECOND
 from axonad.errors import AxonADError
 from axonad.live.record import ACTIONS, EventQuery, EventRecord
+from axonad.live.web.explaining import KIND_WORDS, told_by_reason
 from axonad.live.web.names import to_words
 from axonad.live.web.rendering import as_html, go_to, render
 from axonad.live.web.rest_events import LONGEST_COMMENT, act, find_event, page_of, read_place
@@ -154,8 +156,8 @@ def _plain(event: EventRecord, threshold: float) -> EventView:
         first=event.begins / SECOND, last=event.ends / SECOND,
         duration=format_duration(seconds), length=seconds,
         severity=event.severity, score=event.score, threshold=threshold,
-        channels=event.channels, kind="" if event.kind == "anomaly" else event.kind,
-        sentence=event.reason,
+        channels=event.channels, kind=KIND_WORDS.get(event.kind, ""),
+        sentence="" if event.kind == ANOMALY else told_by_reason(event),
     )  # fmt: skip
 
 
