@@ -1,4 +1,8 @@
-"""Changes of events as the alarms report them, made into records that are stored and told."""
+"""Changes of events as the alarms report them, made into records that are stored and told.
+
+An event that resolves may fire again within the merge gap. For people it is firing until it is
+final, so that a signal that flickers is one event with one beginning and one end.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,13 @@ from axonad.data.raster import SECOND
 from axonad.live.record import EventRecord, Notice, event_id
 from axonad.live.vehicle import VehicleStream
 
+FIRING, RESOLVED = "firing", "resolved"
+TOLD = ("fired", RESOLVED)
 
-def record_change(vehicle: VehicleStream, change: Change) -> Notice:
-    """Return what happened to an event of a vehicle, with the event as it is stored."""
-    event = change.event
+
+def record_change(vehicle: VehicleStream, change: Change) -> tuple[EventRecord, Notice | None]:
+    """Return the event as it is stored, and what the sinks are told: that it fired or resolved."""
+    event, is_final = change.event, change.what == "final"
     begins = _micros(event.begins, vehicle.generation)
     ends = _micros(event.ends, begins)
     id = event_id(vehicle.name, event.kind, event.number, vehicle.generation)
@@ -22,7 +29,7 @@ def record_change(vehicle: VehicleStream, change: Change) -> Notice:
         number=event.number,
         kind=event.kind,
         severity=event.severity,
-        status=event.status,
+        status=RESOLVED if is_final else FIRING,
         begins=begins,
         ends=ends,
         fired=_time_of(vehicle, event.fired, event.start, begins),
@@ -31,9 +38,11 @@ def record_change(vehicle: VehicleStream, change: Change) -> Notice:
         channels=tuple(event.channels),
         reason=event.reason,
         drift=event.drift,
-        final=change.what == "final",
+        final=is_final,
     )
-    return Notice(f"{id}/{change.what}/{change.row}", change.what, record)
+    what = RESOLVED if is_final else change.what
+    told = Notice(f"{id}/{what}", what, record) if what in TOLD else None
+    return record, told
 
 
 def _micros(seconds: Any, default: int) -> int:

@@ -48,11 +48,11 @@ class EventRecord:
 class Notice:
     """Something that happened to an event, to be told to the sinks once each.
 
-    ``id`` is unique: the event's id, what happened, and the row.
+    ``id`` is unique: the event's id and what happened.
     """
 
     id: str
-    what: str  # fired, resolved, reopened or final
+    what: str  # fired or resolved
     event: EventRecord
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from axonad.detector import Detector
 from axonad.live.config import LiveConfig
 from axonad.live.engine.contract import Engine
 from axonad.live.engine.local import LocalEngine
+from axonad.live.engine.status import describe_model
 from axonad.live.sample import Receipt
 from axonad.live.sinks.choose import open_sinks
 from axonad.live.sinks.runner import SinkRunner
@@ -67,11 +70,16 @@ def run_live(
         Forget the states of vehicles of another model that the store holds; events stay.
     """
     keys = open_keys(config.server)
-    store = open_store(config.store)
-    if new_model:
-        store.replace_model(detector.fingerprint)
-    engine = LocalEngine(detector, store, config)
-    sinks = [SinkRunner(sink, store) for sink in open_sinks(config)]
+    sinks: list[SinkRunner] = []
+    engine: Engine
+    if config.engine.kind == "ray":
+        engine = _ray_engine(detector, config, new_model=new_model)
+    else:
+        store = open_store(config.store)
+        if new_model:
+            store.replace_model(detector.fingerprint)
+        engine = LocalEngine(detector, store, config)
+        sinks = [SinkRunner(sink, store) for sink in open_sinks(config)]
     app = create_app(
         engine,
         config,
@@ -82,6 +90,17 @@ def run_live(
     )
     parts: list[Part] = [*sinks, *(Bound(source, engine) for source in sources)]
     serve(app, config.server, engine=engine, sources=parts, announce=announce)
+
+
+def _ray_engine(detector: Detector, config: LiveConfig, *, new_model: bool) -> Engine:
+    from axonad.live.engine.partition import read_model
+    from axonad.live.engine.ray_cluster import RayEngine
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "model"
+        detector.save(folder)
+        files = read_model(folder)
+    return RayEngine(describe_model(detector), files, config, new_model=new_model)
 
 
 async def _deliver(engine: Engine, body: bytes, content_type: str, arrival: float) -> Receipt:

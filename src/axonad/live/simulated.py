@@ -16,33 +16,35 @@ from axonad.live.sample import Delivery, Sample
 from axonad.live.sources.contract import SourceStatus
 
 CARS = 8
-FAULTY = 2  # number of the car that develops the fault
 FAULT_AFTER = 60.0  # seconds
 MINUTES = 30  # of driving before a car repeats its drive
 HISTORY = 30.0  # seconds that have been driven when the server starts
-TRAINING = 20_000  # rows of the drive that the demo's model learns from
+TRAINING = 12_000  # rows of each drive that the demo's model learns from
+LOOK_AHEAD = 200  # rows after the beginning of the fault in which the faulty car turns most
+
+YAW = list(CHANNELS).index("yaw_rate")
+LEFT = 0.2  # share of the yaw rate that the failing sensor shows
 
 Array = NDArray[np.float64]
 
 
-def training_drives(seed: int) -> tuple[Series, Series]:
-    """Return a drive to learn from and one to set the alarms by, both without faults."""
-    names = tuple(CHANNELS)
-    drives = [
+def training_drives(count: int, *, seed: int) -> list[Series]:
+    """Return drives without faults."""
+    return [
         Series(
-            values=simulate_drive(TRAINING, np.random.default_rng([seed, part])), channels=names,
+            values=simulate_drive(TRAINING, np.random.default_rng([seed, part])),
+            channels=tuple(CHANNELS),
             times=np.arange(TRAINING) / SAMPLE_RATE,
         )
-        for part in (0, 1)
-    ]  # fmt: skip
-    return drives[0], drives[1]
+        for part in range(count)
+    ]
 
 
 class SimulatedFleet:
     """A source of samples: ``cars`` cars at 10 Hz, as long as it runs.
 
-    In one of them the yaw rate sensor begins to fail after a minute: it shows less and less of how
-    the car turns. Every value stays in its usual range.
+    After a minute the yaw rate sensor of one of them shows a fifth of how the car turns: steering
+    moves, and the car seems not to. Every value stays in its usual range.
     """
 
     name = "simulated fleet"
@@ -56,21 +58,17 @@ class SimulatedFleet:
             for number in range(1, cars + 1)
         }
         self._fault_row = round((HISTORY + fault_after) * SAMPLE_RATE)
+        self.faulty = self._most_turning()
+        """Name of the car that develops the fault."""
         self._stopping = Event()
         self._thread: Thread | None = None
         self._sent = 0
-
-    @property
-    def faulty(self) -> str:
-        """Name of the car that develops the fault."""
-        return f"car {min(FAULTY, len(self._drives))}"
 
     def rows(self, number: int) -> dict[str, Array]:
         """Return the row with this number of every car."""
         rows = {car: drive[number % len(drive)].copy() for car, drive in self._drives.items()}
         if number >= self._fault_row:
-            column = list(CHANNELS).index("yaw_rate")
-            rows[self.faulty][column] *= 0.2
+            rows[self.faulty][YAW] *= LEFT
         return rows
 
     def start(self, engine: Engine) -> None:
@@ -87,6 +85,12 @@ class SimulatedFleet:
     def status(self) -> SourceStatus:
         """Return how the source is."""
         return SourceStatus(self.name, not self._stopping.is_set(), self._sent)
+
+    def _most_turning(self) -> str:
+        """Return the car that turns most when the fault begins, so that it shows soon."""
+        shown = slice(self._fault_row, self._fault_row + LOOK_AHEAD)
+        turning = {car: np.abs(drive[shown, YAW]).mean() for car, drive in self._drives.items()}
+        return max(turning, key=lambda car: turning[car])
 
     def _run(self, engine: Engine) -> None:
         begin, start = time() - HISTORY, monotonic() - HISTORY

@@ -40,6 +40,7 @@ class Work:
     """What deliveries changed: vehicles touched, news of events, and a receipt for each."""
 
     touched: dict[str, VehicleStream] = field(default_factory=dict)
+    events: dict[str, EventRecord] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     receipts: list[tuple[Delivery, Receipt]] = field(default_factory=list)
     positions: dict[str, int] = field(default_factory=dict)
@@ -103,8 +104,8 @@ class Watch:
             work.receipts.append((delivery, Receipt(accepted, dict(refused))))
             if delivery.position is not None:
                 source, number = delivery.position
-                work.positions[source] = max(number, work.positions.get(source, number))
-        work.notices = self._score(work.touched.values())
+                work.positions[source] = number  # the newest: a stream may have begun anew
+        self._score(work.touched.values(), work)
         return work
 
     def commit(self, work: Work, *, number: int) -> Commit:
@@ -146,7 +147,7 @@ class Watch:
                     vehicle.raster.push(time, row)
             vehicle.has_tails = bool(known.tails)
             self.vehicles[name] = vehicle
-        self._score([self.vehicles[name] for name in saved])  # told and stored before
+        self._score([self.vehicles[name] for name in saved], Work())  # told and stored before
 
     def silent(self, seconds: float) -> list[VehicleStream]:
         """Return the vehicles that have sent nothing for so long."""
@@ -191,7 +192,7 @@ class Watch:
         work.touched[vehicle.name] = vehicle
         return ""
 
-    def _score(self, vehicles: Iterable[VehicleStream]) -> list[Notice]:
+    def _score(self, vehicles: Iterable[VehicleStream], work: Work) -> None:
         """Score the complete rows of vehicles, the first of each together, then the second, ..."""
         waiting = [(vehicle, rows) for vehicle in vehicles if (rows := vehicle.raster.take())]
         number = 0
@@ -199,16 +200,16 @@ class Watch:
             self._push(waiting, number)
             number += 1
             waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
-        notices = []
         for change in self._fleet.take_changes():
             vehicle = self.vehicles[str(change.event.vehicle)]
-            notice = record_change(vehicle, change)
-            notices.append(notice)
-            if notice.event.status == "firing":
-                vehicle.firing[notice.event.id] = notice.event
+            event, notice = record_change(vehicle, change)
+            work.events[event.id] = event
+            if notice is not None:
+                work.notices.append(notice)
+            if event.final:
+                vehicle.firing.pop(event.id, None)
             else:
-                vehicle.firing.pop(notice.event.id, None)
-        return notices
+                vehicle.firing[event.id] = event
 
     def _push(
         self, waiting: Sequence[tuple[VehicleStream, list[tuple[int, Row]]]], number: int
@@ -242,9 +243,8 @@ class Watch:
     def _restore_firing(self, vehicle: VehicleStream) -> None:
         alarms = self._fleet.alarms(vehicle.name)
         for event in [] if alarms is None else alarms.current:
-            if event.status == "firing":
-                record = record_change(vehicle, Change("fired", event.fired, event)).event
-                vehicle.firing[record.id] = record
+            record, _ = record_change(vehicle, Change("fired", event.fired, event))
+            vehicle.firing[record.id] = record
 
 
 def raster_interval(detector: Detector, settings: Input) -> int | None:

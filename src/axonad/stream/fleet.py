@@ -130,11 +130,12 @@ class FleetScorer:
             full = [self._lanes[vehicle] for vehicle in held]
             results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
         for vehicle, array in arrays.items() if self._alarms else ():
-            self._alarms[vehicle].add(
-                array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
-                time=None if times is None else times.get(vehicle),
-                blame=partial(self._scorer.blame, self._lanes[vehicle]),
-            )  # fmt: skip
+            if (alarms := self._alarms.get(vehicle)) is not None:
+                alarms.add(
+                    array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
+                    time=None if times is None else times.get(vehicle),
+                    blame=partial(self._scorer.blame, self._lanes[vehicle]),
+                )  # fmt: skip
         if refused:
             raise StaleError(list_refused(refused), results=results, refused=refused)
         return results

@@ -44,6 +44,8 @@ class LocalEngine:
         Where states and events are kept.
     config
         The configuration; the tables ``[input]`` and ``[store]`` are used.
+    part
+        Which part of the fleet it scores, such as ``0/4``; empty for all of it.
     """
 
     def __init__(
@@ -53,8 +55,11 @@ class LocalEngine:
         config: LiveConfig,
         *,
         clock: ServerClock | None = None,
+        part: str = "",
     ) -> None:
         self.model: Model = describe_model(detector)
+        self.owner = f"{self.model.fingerprint} part {part}" if part else self.model.fingerprint
+        """Whose states the store holds."""
         self._detector, self._config = detector, config
         self._clock = clock or ServerClock()
         self._store = store
@@ -77,7 +82,7 @@ class LocalEngine:
 
     def start(self) -> None:
         """Resume from the store and begin to score."""
-        self._put.start(model=self.model.fingerprint)
+        self._put.start(model=self.owner)
         self._resume()
         self._is_ready = True
         self._thread.start()
@@ -91,8 +96,6 @@ class LocalEngine:
             self._thread.join()
         self._is_ready = False
         self._store.close()
-
-    # -- in ------------------------------------------------------------------------------------
 
     def submit(self, delivery: Delivery, *, timeout: float = 0.0) -> None:
         """Queue a delivery; raise OverloadError if there is no room and the rule is to hold."""
@@ -108,8 +111,6 @@ class LocalEngine:
     def position(self, source: str) -> int | None:
         """Return the last stored position in a source."""
         return self._store.position(source)
-
-    # -- out -----------------------------------------------------------------------------------
 
     def health(self) -> Health:
         """Return how the engine is."""
@@ -175,8 +176,6 @@ class LocalEngine:
     def act(self, id: str, action: Action) -> EventRecord | None:
         """Store a person's action on an event; return the event, None if it is not known."""
         return self._store.act(id, action)
-
-    # -- the thread ----------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
