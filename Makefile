@@ -64,7 +64,7 @@ test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiment
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
 
-browser: $(READY)  ## the page of `axonad report` in Chromium, which must be installed
+browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
 live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped where there are none
