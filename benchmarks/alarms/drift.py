@@ -6,7 +6,9 @@ at one false event an hour and are the reference of drift. Prints Markdown.
 
 python benchmarks/alarms/drift.py [../shared/data/driving-dev.zip ../shared/data/TSB-AD-M-dev.zip]
 
-With ``--changes MultiView`` only another driver, load and weather and the ramps, for one detector.
+With ``--changes MultiView`` only another driver, load and weather and the ramps, for one detector;
+with ``--ramps steering_angle 4 5 6 8`` the minutes until ramps of a channel are told, in eight
+drives, by values alone.
 """
 
 from __future__ import annotations
@@ -163,6 +165,22 @@ def changes(name: str, detector: Detector) -> None:
             print(f"| {name} | ramp, {channel} +{size} {unit} | {cells} |", flush=True)
 
 
+def ramps(channel: str, sizes: list[float]) -> None:
+    """Print the minutes until two-hour ramps of a channel are told, by values alone."""
+    known = [(drive(seed), np.full(ROWS, np.nan)) for seed in (501, 502)]
+    reference = DriftReference.learn(known, history=100)
+    for seed in range(513, 521):
+        clean, cells = drive(seed, FIRST // 5 + RAMP), []
+        for size in (0.0, *sizes):
+            values = clean.copy()
+            values[-RAMP:, column(channel)] += np.linspace(0, size, RAMP)
+            watch = DriftWatch(reference, names=vehicle.CHANNELS)
+            found = watch.push_many(values, np.full(len(values), np.nan))
+            fired = [c.row - FIRST // 5 for c in found if c.what == "fired"]
+            cells.append(f"{fired[0] / 600:.0f}" if fired else "none")
+        print(f"| {seed} | {' | '.join(cells)} |", flush=True)
+
+
 def kit(path: str) -> None:
     """Real drives: reference of two summer drives, all others judged."""
     with patch("context.EVERY", 1):
@@ -220,6 +238,9 @@ def main(parts: list[str]) -> None:
     if parts[:1] == ["--changes"]:
         for name in parts[1:]:
             changes(name, fitted(name))
+        return
+    if parts[:1] == ["--ramps"]:
+        ramps(parts[1], [float(size) for size in parts[2:]])
         return
     exchangeable()
     false_verdicts()
