@@ -200,7 +200,8 @@ def test_a_saved_reference_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("alpha", 2.0), ("base", 0), ("center", [0.0]), ("scale", [-1.0] * 4), ("judgeable", [9]),
-     ("bounds", [0.0] * 4), ("knots", [math.nan]), ("statistics", [{"column": 9, "what": "level", "size": 1,
+     ("bounds", [0.0] * 4), ("knots", [math.nan]),
+     ("statistics", [{"column": 9, "what": "level", "size": 1,
      "normal": [1.0]}]), ("statistics", [{"column": 0, "what": "level", "size": 1,
      "normal": [2.0, 1.0]}]), ("statistics", [{"column": 0, "what": "mode", "size": 1,
      "normal": [1.0]}])],
