@@ -28,7 +28,7 @@ from axonad.errors import ConfigError
 from axonad.registry import load
 from axonad.saving import FILES
 
-SET_BY_BUDGET = ("start", "end", "level")
+SET_BY_BUDGET = ("start", "end", "level", "pace")
 
 
 def recalibrate(

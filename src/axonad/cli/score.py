@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from axonad.alarms.event import AlarmEvent
+from axonad.alarms.event import ANOMALY, AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
@@ -252,7 +252,7 @@ def _print_events(found: EventList) -> None:
         _print_table(found.data[:SHOWN], "reason")
         if len(found.data) > SHOWN:
             print_line(f"(the first {SHOWN} of {len(found.data)})")
-    for timed in found.drift:
+    for timed in [*found.drift, *(one for one in found.events if _gathers(one))]:
         print_line(drift_sentence(timed))
     during = sum(isinstance(e.event, AlarmEvent) and e.event.drift for e in found.events)
     if during:
@@ -276,10 +276,15 @@ def _print_table(events: list[TimedEvent], last: str) -> None:
         words = [f"{event.score:.1f}"]
         if isinstance(event, AlarmEvent):
             drift = ["drift" if event.drift else ""] if has_drift else []
-            words = [event.severity, *drift, event.reason or words[0]]
+            words = [event.severity, *drift, words[0] if event.kind == ANOMALY else event.reason]
         begins, ends = format_time(timed.begins), format_time(timed.ends)
         table.add_row(begins, ends, *words, ", ".join(event.channels))
     print_table(table)
+
+
+def _gathers(timed: TimedEvent) -> bool:
+    """Return whether an event gathers those that came far beyond the budget."""
+    return isinstance(timed.event, AlarmEvent) and bool(timed.event.reason)
 
 
 def _events(count: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from axonad.alarms.event import DRIFT, Change
+from axonad.alarms.event import ANOMALY, DRIFT, Change
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.errors import DivergedError, InputError, StaleError
@@ -206,6 +206,7 @@ def _change(change: Change) -> Answer:
         "severity": event.severity, "start": event.start, "channels": list(event.channels),
     }  # fmt: skip
     answer |= {"reason": event.reason} if event.reason else {}
-    if event.kind == DRIFT:
+    answer |= {"gathered": event.gathered} if event.gathered else {}
+    if event.kind == DRIFT or (event.kind == ANOMALY and event.reason):
         answer["text"] = drift_sentence(timed(event, event.begins is not None))
     return answer | ({"drift": True} if event.drift else {})
