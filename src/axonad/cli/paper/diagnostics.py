@@ -22,6 +22,7 @@ from axonad.cli.paper.options import Show, Small, Write
 from axonad.cli.paper.results import check_results_folder, write_results
 from axonad.cli.paper.small_suite import shrink_suite
 from axonad.errors import InputError
+from axonad.extras import need
 from axonad.paper.diagnostics.finding import AsRunFindings, Finding, Findings, read_findings
 from axonad.paper.figures.diagnostics import draw_parts, draw_queries, draw_rules
 from axonad.paper.figures.probe import draw_probe
@@ -128,10 +129,10 @@ def _diagnose(
     jobs: list[Job], ledger: Findings, *, device: str | None, retry_failed: bool
 ) -> list[Finding]:
     """Run the jobs that have no finding yet; return the findings of all jobs."""
+    found = need("axonad.torch_runtime.device", what="the paper's diagnostics need")
+    found.resolve_device(device or "auto")  # an unknown device would fail every job
     from axonad.paper.diagnostics.diagnose import diagnose_jobs
-    from axonad.torch_runtime.device import resolve_device
 
-    resolve_device(device or "auto")  # an unknown device would fail every job
     with ledger as findings:
         rows = latest(finding.row for finding in findings.rows)
         check_settings(jobs, rows)
