@@ -52,9 +52,8 @@ class Environment:
         self.work = folder / "work"
         self.work.mkdir()
 
-    def install(self, wheel: Path, extra: str = "") -> None:
-        """Install the wheel, with an extra if one is named."""
-        wanted = f"axonad[{extra}] @ {wheel.resolve().as_uri()}" if extra else wheel
+    def install(self, wanted: Path | str) -> None:
+        """Install a wheel or, once it is there, its extras: ``"axonad[onnx]"``."""
         execute(self.bin / "python", "-m", "pip", "install", "--quiet", wanted, cwd=self.work)
 
     def axonad(self, *words, **options):
@@ -90,5 +89,5 @@ class Environment:
 def core(built, tmp_path_factory):
     """The wheel in an empty environment, without extras."""
     environment = Environment(tmp_path_factory.mktemp("installed"))
-    environment.install(built[1])
+    environment.install(built[1].resolve())
     return environment
