@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -88,6 +89,8 @@ class Environment:
 @pytest.fixture(scope="session")
 def core(built, tmp_path_factory):
     """The wheel in an empty environment, without extras."""
-    environment = Environment(tmp_path_factory.mktemp("installed"))
+    folder = tmp_path_factory.mktemp("installed")
+    environment = Environment(folder)
     environment.install(built[1].resolve())
-    return environment
+    yield environment
+    shutil.rmtree(folder)  # more than a gigabyte in the end
