@@ -19,8 +19,8 @@ SRC = Path(axonad.__file__).parent
 # Called on the way, without changing a number: named as left out on the page.
 SUPPORT = {
     "alarmed.py", "atomic.py", "conditioning.py", "config.py", "data/context.py",
-    "data/context_candidates.py", "errors.py", "explain/reference.py", "parameters.py",
-    "progress.py",
+    "data/context_candidates.py", "errors.py", "explain/reference.py", "extras.py",
+    "parameters.py", "progress.py",
     "modelfile/arrays.py", "modelfile/checks.py", "modelfile/document.py", "modelfile/folder.py",
     "modelfile/fingerprint.py", "modelfile/plain_file.py", "saving.py", "score/restoring.py",
     "registry.py", "explanation.py", "fit_report.py", "live_windows.py", "model/config.py",

@@ -40,7 +40,7 @@ def test_without_onnxruntime_the_file_is_written_unverified(run, model, tmp_path
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     code, out, _ = run("export", model, "--out", "m.onnx")
     assert code == 0
-    assert "not verified: pip install onnxruntime" in out
+    assert "not verified: pip install 'axonad[onnx]'" in out
     assert (tmp_path / "m.onnx").exists()
 
 

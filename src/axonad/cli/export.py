@@ -13,6 +13,7 @@ from axonad.cli.options import AsJson, Force, ModelFolder
 from axonad.cli.output_files import check_output
 from axonad.cli.terminal import print_json, print_line
 from axonad.errors import ConfigError, FileError
+from axonad.extras import command
 from axonad.registry import load
 from axonad.report.amounts import format_size
 
@@ -46,7 +47,7 @@ def export(
         print_line(f"  {kind}: {', '.join(tensors)}")
     print_line(f"  threshold {detector.threshold_:.6g}")
     if difference is None:
-        print_line("  not verified: pip install onnxruntime, then export again with --force")
+        print_line(f"  not verified: {command('onnxruntime')}, then export again with --force")
     else:
         print_line(f"  verified: {WINDOWS} random windows differ by at most {difference:.1e}")
 

@@ -25,6 +25,8 @@ from axonad.data.series import Series
 from axonad.data.units import check_units, units_of
 from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
+from axonad.multiview.detector import MultiView
+from axonad.multiview.installed import usable_views
 from axonad.registry import detector_class
 from axonad.report.times import format_time
 from axonad.saving import FILES
@@ -111,6 +113,8 @@ def fit(
         params["context"] = _split_names(context)
     given = {"alarm_budget": budget, "seconds_per_step": seconds}
     params |= {name: value for name, value in given.items() if value is not None}
+    if cls is MultiView and "views" not in params:
+        params["views"] = usable_views()
     made = build(cls, params)
     columns = read_options(
         time=time, label=label, channels=channels, ignore=ignore, codes=codes, rename=rename,

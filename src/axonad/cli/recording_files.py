@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from axonad import __version__, atomic
 from axonad.data.raster import SECOND, Micros, to_micros
-from axonad.data.readers.extras import need
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
 from axonad.explanation import Explanation
+from axonad.extras import need
 
 RECORDING_ENDINGS = (".mf4", ".mcap")
 TOPIC, CHANNELS_TOPIC = "/axonad", "/channels"
@@ -56,7 +56,7 @@ def _micros(series: Series) -> Micros:
 def _write_mdf(
     path: Path, times: Micros, channels: Columns, scores: Columns, units: Mapping[str, str]
 ) -> None:
-    asammdf = need("asammdf", extra="mdf", what="MDF files")
+    asammdf = need("asammdf", what="MDF files need")
     begin = int(times[0]) if len(times) and times[0] > DATED else 0
     seconds = (times - begin) / SECOND
     names = [name if name not in channels else f"axonad.{name}" for name in scores]
@@ -83,7 +83,7 @@ def _invalid(column: NDArray[np.float64]) -> NDArray[np.bool_] | None:
 
 
 def _write_mcap(path: Path, times: Micros, channels: Columns, scores: Columns) -> None:
-    mcap = need("mcap.writer", extra="mcap", what="MCAP files")
+    mcap = need("mcap.writer", what="MCAP files need")
     with path.open("wb") as file:
         writer = mcap.Writer(file)
         writer.start(library=f"axonad {__version__}")

@@ -15,7 +15,7 @@ from axonad.data.readers.asked import Asked
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.readers.reading import read_described
 from axonad.data.readers.request import Request
-from axonad.errors import ChannelError, DataWarning, InputError
+from axonad.errors import ChannelError, DataWarning, InputError, MissingDependencyError
 from tests.data.readers import recordings
 from tests.data.readers.recordings import BEGIN, CHANNELS
 
@@ -189,20 +189,25 @@ def test_messages_of_ros(tmp_path, version):
 
 
 @pytest.mark.parametrize(
-    ("name", "package", "extra"),
+    ("name", "package", "sentence"),
     [
-        ("drive.mf4", "asammdf", "mdf"),
-        ("drive.blf", "can", "can"),
-        ("decoded.mcap", "mcap", "mcap"),
+        ("drive.mf4", "asammdf", r"MDF files need asammdf, .* 'axonad\[mdf\]'"),
+        ("drive.blf", "can", r"CAN logs need python-can, .* 'axonad\[can\]'"),
+        ("drive.blf", "cantools", r"DBC files need cantools, .* 'axonad\[can\]'"),
+        ("decoded.mcap", "mcap", r"MCAP files need mcap, .* 'axonad\[mcap\]'"),
+        ("ros.mcap", "rosbags", r"ROS messages in MCAP files need rosbags, .* 'axonad\[mcap\]'"),
     ],
 )
-def test_a_missing_package_is_named(folder, monkeypatch, name, package, extra):
+def test_a_missing_package_is_named(folder, monkeypatch, name, package, sentence):
     from axonad.data.readers import process
 
+    if name == "ros.mcap":
+        recordings.write_ros_mcap(folder / name, version=2)
     monkeypatch.setattr(process, "borrow", lambda: None)  # read in this process
-    monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setitem(sys.modules, f"{package}.reader", None)
-    with pytest.raises(ImportError, match=rf"install it with: pip install 'axonad\[{extra}\]'"):
+    for module in [*sys.modules, package]:
+        if module.partition(".")[0] == package:
+            monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingDependencyError, match=sentence):
         read(folder, name)
 
 

@@ -23,6 +23,7 @@ from axonad.cli.completion import suite_names
 from axonad.cli.options import AsJson
 from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import check_choice
+from axonad.extras import need
 
 SCORES = "scores"
 
@@ -100,10 +101,9 @@ def run_suite(
 ) -> list[Row]:
     """Run jobs of a suite, print a summary and return their rows; exit with 1 if all failed."""
     check_choice("engine", engine, ENGINES)
-    if device is not None and engine != "ray":
-        from axonad.torch_runtime.device import resolve_device
-
-        resolve_device(device)  # an unknown device would fail every job
+    if device not in (None, "auto", "cpu") and engine != "ray":  # would fail every job if unknown
+        found = need("axonad.torch_runtime.device", what=f"--device {device} needs")
+        found.resolve_device(device)
     saved_scores = folder.absolute() / SCORES
     uses_scores = keep_scores or rescore or saved_scores.is_dir()
     setting = Setting(

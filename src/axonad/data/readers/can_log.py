@@ -16,10 +16,10 @@ from axonad.data.readers.asked import Asked
 from axonad.data.readers.can_database import CanDatabase, load_database, parameter_group
 from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER, Frames
 from axonad.data.readers.can_signals import decode_frames
-from axonad.data.readers.extras import need
 from axonad.data.readers.recording import to_table
 from axonad.data.readers.table import Table
 from axonad.errors import InputError
+from axonad.extras import need
 
 WIDTHS = (8, 64)  # bytes of a frame: CAN, CAN FD
 DATED = 10 * 365 * 86_400  # seconds; times after 1980 are dates
@@ -51,7 +51,7 @@ def _read(
     rows: int | None = None,
     **options: Any,
 ) -> Table:
-    can = need("can", extra="can", what="CAN logs")
+    can = need("can", what="CAN logs need")
     database = load_database(asked.dbc, name=name)
     with getattr(can.io, reader)(origin, **options) as messages:
         frames, count = collect_frames(messages, database)

@@ -17,11 +17,11 @@ import numpy as np
 
 from axonad.data.raster import SECOND
 from axonad.data.readers.asked import Asked
-from axonad.data.readers.extras import need
 from axonad.data.readers.recording import to_table
 from axonad.data.readers.samples import CODE, NUMBER, TEXT, Choice, Samples
 from axonad.data.readers.table import Table
 from axonad.errors import InputError
+from axonad.extras import need
 
 DEEPEST = 8  # records in records
 MOST = 20_000  # channels
@@ -53,7 +53,7 @@ def read_mcap(
     rows: int | None = None,
 ) -> Table:
     """Return the raster of an MCAP file."""
-    reader = need("mcap.reader", extra="mcap", what="MCAP files")
+    reader = need("mcap.reader", what="MCAP files need")
     with origin.open("rb") as file:
         fields = _collect(reader.make_reader(file, validate_crcs=True), name)
     if not fields:
@@ -152,7 +152,7 @@ def _decoder(schema: Any, channel: Any) -> Decode | None:
         ("cdr", "ros2msg"),
     ):
         return None
-    typesys = need("rosbags.typesys", extra="mcap", what="ROS messages in MCAP files")
+    typesys = need("rosbags.typesys", what="ROS messages in MCAP files need")
     store = typesys.get_typestore(typesys.Stores.EMPTY)
     kind = schema.name if "/msg/" in schema.name else schema.name.replace("/", "/msg/", 1)
     store.register(_known(typesys) | typesys.get_types_from_msg(schema.data.decode(), kind))
