@@ -278,7 +278,9 @@ class Detector(Alarmed):
         self.check_fitted()
         values, names = to_matrix(X)
         known = self.channel_names
-        values = match_channels(values, names, expected=known, count=self.n_features_in_)
+        values = match_channels(
+            values, names, expected=known, count=self.n_features_in_, of=type(self).__name__
+        )
         check_finite(values, known or names, purpose="X")
         return values
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,6 +52,8 @@ class Saving(Conditioning, ABC):
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
     """Sample of the training rows that explains events; None in models saved without one."""
+    saved_parameters_: frozenset[str] | None = None
+    """Names of the parameters in the file of a loaded detector; None if it was fitted here."""
     _fitted_with: dict[str, Any]
 
     changeable: ClassVar[frozenset[str]] = frozenset()
@@ -141,6 +144,7 @@ class Saving(Conditioning, ABC):
 
     def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
         """Restore a saved document; raise KeyError, TypeError or ValueError if it does not fit."""
+        self.saved_parameters_ = frozenset(check_entries("params", document["params"]))
         self._load_channels(document["channels"], document["channel_count"])
         self.threshold_ = check_number("threshold", document["threshold"])
         interval = document.get("interval")
@@ -174,9 +178,16 @@ class Saving(Conditioning, ABC):
         return self
 
     def _saved_params(self) -> dict[str, Any]:
-        """Return the parameters to save; those that came later only if they are set."""
-        params = self.get_params()
-        return {name: value for name, value in params.items() if name not in LATER or value}
+        """Return the parameters to save; those that came later only if they are set.
+
+        A loaded detector has the names of its file, so that it keeps its fingerprint when a later
+        version adds parameters; others only if they were changed.
+        """
+        params, names = self.get_params(), self.saved_parameters_
+        if names is None:
+            return {name: value for name, value in params.items() if name not in LATER or value}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        return {n: value for n, value in params.items() if n in names or value != defaults[n]}
 
     def _load_channels(self, names: object, count: object) -> None:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_CHANNELS:

@@ -252,6 +252,30 @@ def test_state_files_that_cannot_be_used(fitted, tmp_path):
         FleetScorer.restore(path, fitted)
 
 
+def test_states_of_vehicles_that_cannot_be_used(fitted):
+    fleet = FleetScorer(fitted)
+    fleet.push({"a": [0.0, 0.0, 0.0]})
+    state = fleet.state_of("a")
+    for broken, why in (
+        ({}, "entry 'counts' is missing"),
+        ([], "list indices"),
+        (None, "not subscriptable"),
+        ({**state, "counts": [1, 2, 0, 0]}, "contradict each other"),
+        ({**state, "time": {"last": "soon", "gaps": 0, "repeated": 0}}, "its last time must be"),
+    ):
+        with pytest.raises(ModelFileError, match=rf"the state of vehicle 'b' is damaged: .*{why}"):
+            fleet.resume("b", broken)
+        assert fleet.vehicles == ("a",)
+    with pytest.raises(InputError, match="vehicle 'a' is in the fleet already; remove it first"):
+        fleet.resume("a", state)
+    with pytest.raises(InputError, match="must be a string or an integer, got None"):
+        fleet.resume(None, state)
+    with pytest.raises(UnknownNameError, match="no vehicle 'b'"):
+        fleet.state_of("b")
+    fleet.resume("b", state)
+    assert fleet.counts("b") == fleet.counts("a")
+
+
 @pytest.mark.gpu
 def test_a_fleet_on_a_gpu_scores_as_on_a_cpu(fitted):
     fleet, X = FleetScorer(fitted), [waves(40, seed=seed) for seed in range(5)]

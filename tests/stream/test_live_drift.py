@@ -102,6 +102,24 @@ def test_many_rows_and_a_fleet_give_the_same(detector, drive, changes):
     assert {c.event.vehicle for c in found} == {"car"}
 
 
+def test_a_vehicle_resumes_from_its_own_state(detector, drive, changes):
+    fleet, found = FleetScorer(detector), []
+    for i, (row, time) in enumerate(zip(drive.values, drive.times, strict=True)):
+        if i in (7, 1_321):
+            saved = json.dumps(fleet.state_of("car"), allow_nan=False)
+            fleet.remove("car")
+            fleet.resume("car", json.loads(saved))
+            assert json.dumps(fleet.state_of("car")) == saved
+        fleet.push({"car": row, 2: row}, {"car": float(time)})
+        found += fleet.take_changes()
+    state = fleet.state_of("car")
+    saved = json.dumps(state)
+    fleet.alarms("car").finish()
+    assert json.dumps(state) == saved, "what happens later does not change a state"
+    found += fleet.take_changes()
+    assert plain(c for c in found if c.event.vehicle == "car") == plain(changes)
+
+
 @pytest.mark.filterwarnings("ignore::axonad.errors.DataWarning")
 def test_a_file_at_once_and_in_chunks_gives_the_same(detector, drive, changes, tmp_path):
     filled = drive.values.copy()

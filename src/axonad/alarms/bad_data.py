@@ -196,7 +196,7 @@ def run_lengths(values: Array, carry: Carry) -> tuple[Counts, Counts]:
     lacked = np.concatenate([carry.missing[None] > 0, ~known[:-1]])
     missing = _lengths(~known, ~known & lacked, carry.missing)
     carry.last = np.where(known[-1], values[-1], np.nan)
-    carry.constant, carry.missing = constant[-1], missing[-1]
+    carry.constant, carry.missing = constant[-1].copy(), missing[-1].copy()
     return constant, missing
 
 

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from axonad.alarms.bad_data import REASONS, Carry, DataRules, run_lengths
 from axonad.alarms.event import DATA, SEVERITIES, AlarmEvent, Change
+from axonad.alarms.quiet_rows import QuietRows
+from axonad.alarms.waiting_rows import WaitingRows
 
 BLOCK = 10_000  # rows judged at a time
 
@@ -51,15 +53,22 @@ class DataWatch:
         self._since: list[Any] = [None] * len(rules.low)  # when the current runs began
         self._groups: list[_Group] = []
         self._count = 0
+        self._waiting = WaitingRows()  # the last rows, which change no event but its end
+        self._quiet = QuietRows(rules)
 
     @property
     def events(self) -> list[AlarmEvent]:
         """The events that have not ended."""
+        self._add_waiting()
         return [self._made(group, "firing") for group in self._groups]
 
     def push(self, values: NDArray[Any], *, time: Any = None) -> list[Change]:
-        """Add a row; return what happened."""
-        return self.push_many(np.asarray(values)[None], times=[time])
+        """Add a row; return what happened. ``values`` must not be changed later."""
+        self._waiting.add(values, time=time)
+        self.row += 1
+        if self._quiet.has(self._waiting.rows) and not self._waiting.is_full:
+            return []
+        return self._add_waiting()
 
     def push_many(
         self,
@@ -69,7 +78,7 @@ class DataWatch:
         cuts: Iterable[int] = (),
     ) -> list[Change]:
         """Add many rows (time, channels); before each cut all events end."""
-        rows, changes = np.asarray(values, dtype=np.float64), list[Change]()
+        rows, changes = np.asarray(values, dtype=np.float64), self._add_waiting()
         edges = {at for at in cuts if 0 <= at < len(rows)}
         stops = sorted({*range(0, len(rows), BLOCK), *edges, len(rows)})
         for start, stop in pairwise(stops):
@@ -81,15 +90,19 @@ class DataWatch:
 
     def cut(self) -> list[Change]:
         """End all events, as where time has a gap."""
+        self._add_waiting()
+        self._quiet.forget()
         self._carry = Carry.start(len(self.rules.low))
         return self._end(list(self._groups), "resolved")
 
     def finish(self) -> list[Change]:
         """End with the last row; events that go on are final and still ``firing``."""
+        self._add_waiting()
         return self._end(list(self._groups), "firing")
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
+        self._add_waiting()
         last = [None if math.isnan(value) else value for value in self._carry.last.tolist()]
         return {
             "row": self.row,
@@ -125,6 +138,17 @@ class DataWatch:
                 raise ValueError("an event of bad data makes no sense")
         self.row, self._count, self._groups = row, count, groups
         self._carry, self._since = carry, since
+        self._waiting.clear()
+        self._quiet.forget()
+
+    def _add_waiting(self) -> list[Change]:
+        """Judge the rows that wait; only the last of them can change more than ends of events."""
+        if len(self._waiting) == 0:
+            return []
+        values, times = self._waiting.values(), self._waiting.times
+        self._waiting.clear()
+        self.row -= len(values)
+        return self._add(values, times)
 
     def _add(self, values: NDArray[np.float64], times: Any) -> list[Change]:
         constant, missing = run_lengths(values, self._carry)
@@ -145,6 +169,7 @@ class DataWatch:
             )
         self._go_on(first + len(values), times, len(values) - 1)
         self.row = first + len(values)
+        self._quiet.begin(values[-1], ranks[-1], self._carry)
         if times is not None:
             length = np.maximum(constant[-1], missing[-1]).tolist()
             self._since = [

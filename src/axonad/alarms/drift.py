@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,25 +24,16 @@ from numpy.typing import NDArray
 from axonad.alarms.drift_blocks import RELATION, SPREAD, Sums, read_size, read_statistic
 from axonad.alarms.drift_evidence import Evidence
 from axonad.alarms.drift_reference import DriftReference, Statistic
+from axonad.alarms.drift_state import OpenDrift, read_drift, read_interval
 from axonad.alarms.drift_words import Shift, describe, order
 from axonad.alarms.event import DRIFT, AlarmEvent, Change
+from axonad.alarms.waiting_rows import WaitingRows
 from axonad.data.frames import Names
 from axonad.errors import ModelFileError
 
 KEPT = 100  # drifts that are remembered to mark events
 
 Values = NDArray[np.float64]
-
-
-@dataclass
-class _Drift:
-    """A drift that has not ended; ``shifts`` are side and size by number of the statistic."""
-
-    number: int
-    start: int
-    fired: int
-    begins: Any
-    shifts: dict[int, tuple[int, float]]
 
 
 class DriftWatch:
@@ -68,13 +58,14 @@ class DriftWatch:
         self._names = names
         self._columns = reference.units.columns
         self._block = Sums(self._columns)
+        self._waiting = WaitingRows()  # the last rows, not yet in the block
         sizes = sorted({one.size for one in reference.statistics})
         self._longer = {size: Sums(self._columns) for size in sizes}
         self._evidence = [
             Evidence(one.normal, sides=reference.sides(one)) for one in reference.statistics
         ]
         self._count = 0
-        self._open: _Drift | None = None
+        self._open: OpenDrift | None = None
         self._last: Any = None  # time of the last row
         self._held: list[list[int | None]] = []  # rows from which and before which drift held
 
@@ -84,8 +75,18 @@ class DriftWatch:
         return None if self._open is None else self._made("firing")
 
     def push(self, values: Values, score: float, *, time: Any = None) -> list[Change]:
-        """Add a row, with NaN for what is missing; return what happened."""
-        return self.push_many(np.asarray(values)[None], np.array([score]), times=[time])
+        """Add a row, with NaN for what is missing; return what happened.
+
+        ``values`` must not be changed later.
+        """
+        self._waiting.add(values, time=time, score=score)
+        self.row, self._last = self.row + 1, time
+        if self._block.rows + len(self._waiting) == self.reference.base:
+            self._sum_up()
+            return self._complete()
+        if self._waiting.is_full:
+            self._sum_up()
+        return []
 
     def push_many(
         self,
@@ -96,6 +97,7 @@ class DriftWatch:
         cuts: Iterable[int] = (),
     ) -> list[Change]:
         """Add many rows (time, channels) and their scores; no block spans a cut."""
+        self._sum_up()
         changes, at = list[Change](), 0
         walls = [*sorted({cut for cut in cuts if 0 <= cut < len(values)}), len(values)]
         while at < len(values):
@@ -115,6 +117,7 @@ class DriftWatch:
 
     def cut(self) -> None:
         """Forget the rows of blocks that are not complete, as where time has a gap."""
+        self._sum_up()
         self._block.clear()
         for block in self._longer.values():
             block.clear()
@@ -132,6 +135,7 @@ class DriftWatch:
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
+        self._sum_up()
         return {
             "reference": self.reference.key,
             "row": self.row,
@@ -140,8 +144,8 @@ class DriftWatch:
             "block": self._block.state(),
             "longer": [block.state() for block in self._longer.values()],
             "evidence": [one.state() for one in self._evidence],
-            "open": None if self._open is None else _listed(self._open),
-            "held": self._held,
+            "open": None if self._open is None else self._open.to_json(),
+            "held": [list(pair) for pair in self._held],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -160,32 +164,25 @@ class DriftWatch:
             size: Sums.restored(saved, columns=columns, most=base * size)
             for size, saved in zip(self._longer, state["longer"], strict=True)
         }
-        held = [_interval(pair, row) for pair in state["held"]]
-        drift = None if state["open"] is None else self._read(state["open"], row)
+        held = [read_interval(pair, row=row) for pair in state["held"]]
+        saved = state["open"]
+        drift = None if saved is None else read_drift(saved, row=row, reference=self.reference)
         if (drift is not None) != (bool(held) and held[-1][1] is None) or len(held) > KEPT:
             raise ValueError("its drifts contradict each other")
         for one, saved in zip(self._evidence, state["evidence"], strict=True):
             one.restore(saved)
         self.row, self._count, self._last = row, count, state["last"]
         self._block, self._longer = block, longer
+        self._waiting.clear()
         self._open, self._held = drift, held
 
-    def _read(self, saved: Mapping[str, Any], row: int) -> _Drift:
-        """Return a saved drift that has not ended."""
-        shifts = {int(i): (side, size) for i, side, size in saved["shifts"]}
-        drift = _Drift(**{**saved, "shifts": shifts})
-        rows = (drift.number, drift.start, drift.fired)
-        if any(type(value) is not int for value in rows) or not 0 <= drift.start <= drift.fired:
-            raise ValueError(f"its drift has the rows {rows!r:.60}")
-        known = range(len(self._evidence))
-        fits = all(
-            i in known and side in range(self.reference.sides(self.reference.statistics[i]))
-            and type(size) in (int, float) and math.isfinite(size)
-            for i, (side, size) in shifts.items()
-        )  # fmt: skip
-        if drift.fired >= row or not shifts or not fits:
-            raise ValueError("its drift does not fit its rows and channels")
-        return drift
+    def _sum_up(self) -> None:
+        """Add the rows that wait to the block, which they do not go beyond."""
+        waiting = self._waiting
+        if len(waiting):
+            units = self.reference.units.convert(waiting.values(), np.array(waiting.scores))
+            self._block.add(units, row=self.row - len(waiting), time=waiting.times[0])
+            waiting.clear()
 
     def _complete(self) -> list[Change]:
         """Judge the statistics whose block is complete."""
@@ -196,8 +193,10 @@ class DriftWatch:
                 continue
             summary = longer.summary()
             for one, evidence in zip(self.reference.statistics, self._evidence, strict=True):
+                if one.size != size:
+                    continue
                 value = float(read_statistic(summary, what=one.what, column=one.column))
-                if one.size == size and not math.isnan(value):
+                if not math.isnan(value):
                     shift = read_size(summary, what=one.what, column=one.column)
                     evidence.push(value, first=longer.first, begins=longer.begins, size=shift)
             longer.clear()
@@ -211,7 +210,7 @@ class DriftWatch:
             if not any(one.value >= limit and not one.is_back(one.side) for one in self._evidence):
                 return changes
             self._count += 1
-            self._open = _Drift(self._count, self.row - 1, self.row - 1, self._last, {})
+            self._open = OpenDrift(self._count, self.row - 1, self.row - 1, self._last, {})
             self._held = [*self._held, [self.row - 1, None]][-KEPT:]
             self._update()
             changes.append(Change("fired", self.row - 1, self._made("firing")))
@@ -281,18 +280,3 @@ def _size(one: Statistic, mean: float) -> float:
     if one.what != SPREAD:
         return mean if one.what == RELATION else mean - middle
     return min(math.sqrt(mean / middle), 1e6) if middle > 0 else 1e6
-
-
-def _listed(drift: _Drift) -> dict[str, Any]:
-    shifts = [[i, side, size] for i, (side, size) in drift.shifts.items()]
-    return {**asdict(drift), "shifts": shifts}
-
-
-def _interval(pair: Any, row: int) -> list[int | None]:
-    """Return saved rows in which drift held."""
-    first, after = pair
-    if type(first) is not int or not (after is None or type(after) is int):
-        raise ValueError(f"its drifts have the rows {pair!r:.60}")
-    if not 0 <= first < row or (after is not None and not first < after <= row):
-        raise ValueError(f"its drifts have the rows {pair!r:.60}")
-    return [first, after]

@@ -133,8 +133,7 @@ class Evidence:
         low, high = bisect_left(self._normal, value), bisect_right(self._normal, value)
         if low == high:
             return low
-        lots = sorted(_lot(2 * place) for place in range(low, high))
-        return low + bisect_left(lots, _lot(2 * self.blocks + 1))
+        return low + bisect_left(_lots(low, high), _lot(2 * self.blocks + 1))
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs, as JSON values."""
@@ -178,6 +177,12 @@ def fewest_blocks(blocks: int, *, sides: int, limit: float) -> int:
     while evidence.value < limit and evidence.blocks < blocks:
         evidence.push(float(blocks), first=0)
     return evidence.blocks
+
+
+@lru_cache(maxsize=4096)
+def _lots(low: int, high: int) -> list[float]:
+    """Return the lots of normal values that are equal, sorted."""
+    return sorted(_lot(2 * place) for place in range(low, high))
 
 
 def _lot(number: int) -> float:

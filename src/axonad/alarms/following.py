@@ -71,6 +71,11 @@ class Lift:
             self._quiet += 1
         return lift
 
+    def rest(self) -> None:
+        """Add a row at or below the start threshold, as :meth:`push` would."""
+        if self._rise != 0:
+            self._quiet += 1
+
     def push_many(self, scores: Values) -> Values:
         """Add rows and return the lift of each; rows without a score (NaN) change nothing."""
         if self._rise == 0:

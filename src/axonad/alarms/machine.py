@@ -70,6 +70,10 @@ class AlarmMachine(Steps):
         for rows that belong to an event. ``time`` is any value, copied to the event.
         """
         self._gathering.add(score)
+        if score <= self.policy.start and self._event is None and self._pending is None:
+            self._lift.rest()  # nothing begins, goes on or ends
+            self.row += 1
+            return []
         return self._add(score, score - self._lift.push(score), blame, time)
 
     def push_many(

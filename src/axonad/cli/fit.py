@@ -12,16 +12,18 @@ import typer
 from axonad.alarms.budget import FORMS
 from axonad.alarms.recalibrate import learn_rules, matching_values
 from axonad.cli import options
+from axonad.cli.completion import detector_names
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_json, print_line
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.data.units import check_units, units_of
+from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
 from axonad.registry import detector_class
 from axonad.report.times import format_time
@@ -38,7 +40,11 @@ def fit(
     ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
     detector: Annotated[
-        str, typer.Option(help="Name of the detector; `axonad list`. AxonAD is the paper's.")
+        str,
+        typer.Option(
+            help="Name of the detector; `axonad list`. AxonAD is the paper's.",
+            autocompletion=detector_names,
+        ),
     ] = "MultiView",
     settings: Annotated[
         list[str] | None,
@@ -85,6 +91,7 @@ def fit(
         bool,
         typer.Option("--skip-bad", help="Fit without files that cannot be read, and name them."),
     ] = False,
+    as_json: options.AsJson = False,
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it.
@@ -127,16 +134,31 @@ def fit(
         )
     made.trained_on_ = _describe(recordings)
     made.save(model, overwrite=force)
+    count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
+    if as_json:
+        print_json(
+            {
+                "detector": detector, "parameters": made.get_params(), "saved_to": model,
+                "trained_on": made.trained_on_, "labelled_rows": count,
+                "report": made.fit_report_.to_json(),
+            }
+        )  # fmt: skip
+    else:
+        _print(made, recordings, count)
+        print_line(f"saved to {model}")
+    files.finish()
+
+
+def _print(made: Detector, recordings: Sequence[Series], labelled: int) -> None:
+    """Print the detector and the report of its fit."""
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()
-    print_line(f"  on {recordings[0].name}: {report}" if len(paths) == 1 else f"  on {report}")
-    count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
-    if count:
-        print_line(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
+    one = len(recordings) == 1
+    print_line(f"  on {recordings[0].name}: {report}" if one else f"  on {report}")
+    if labelled:
+        print_line(f"  warning: {labelled} of these rows are labelled anomalous", style="yellow")
     for line in more:
         print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
-    print_line(f"saved to {model}")
-    files.finish()
 
 
 def _first_rows(series: Series, rows: int | None) -> Series:

@@ -16,6 +16,10 @@ Device = Annotated[
         "--device", help="Device to score on: auto, cpu, cuda or mps. Default: as fitted."
     ),
 ]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print one line of JSON instead; nothing else goes to stdout."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 TimeColumn = Annotated[
     str | None,

@@ -19,7 +19,7 @@ from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import print_line, print_note
+from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import build, parse_assignments
 from axonad.data.frames import Names
 from axonad.data.series import Series
@@ -79,6 +79,7 @@ def recalibrate(
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
     """Choose the alarm threshold at which normal data stays within a budget of events.
@@ -113,8 +114,20 @@ def recalibrate(
     before = detector.threshold_
     detector.set_alarms(setup)
     detector.save(folder, overwrite=force)
-    _print(found, setup, before, detector.channel_names)
-    print_line(f"saved to {folder}")
+    for line in found.warnings():
+        print_note(line)
+    if as_json:
+        print_json(
+            {
+                "saved_to": folder, "version": setup.version, "threshold_before": before,
+                "policy": setup.policy.to_json(), "calibration": found.to_json(),
+                "supports_budget": found.supports_budget, "warnings": found.warnings(),
+                "watches_drift": setup.drift is not None,
+            }
+        )  # fmt: skip
+    else:
+        _print(found, setup, before, detector.channel_names)
+        print_line(f"saved to {folder}")
     files.finish()
 
 
@@ -143,7 +156,5 @@ def _print(found: Calibration, setup: AlarmSetup, before: float, names: Names) -
         f"{policy.release:.4g}, min_duration {policy.min_duration}, merge_gap {policy.merge_gap}, "
         f"cause_gap {policy.cause_gap}, keep_firing {policy.keep_firing}"
     )
-    for line in found.warnings():
-        print_note(line)
     for line in [] if setup.drift is None else setup.drift.notes(names):
         print_line(line)

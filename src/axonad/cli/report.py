@@ -22,7 +22,7 @@ from axonad.cli.report_files import (
     source_of,
 )
 from axonad.cli.several_files import SOME_FAILED, expand
-from axonad.cli.terminal import print_line, print_note
+from axonad.cli.terminal import print_error, print_json, print_line
 from axonad.detector import Detector
 from axonad.errors import AxonADError, DataWarning, InputError, is_out_of_memory
 from axonad.progress import Progress
@@ -76,6 +76,7 @@ def report(
     threshold: Threshold = None,
     alarm_rate: AlarmRate = None,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
     """Write one HTML page about recordings: what is unusual, when, why, and in which channels.
@@ -118,13 +119,33 @@ def report(
         listed_only=listed_only,
     )
     atomic.write_bytes(target, render(page), overwrite=force)
-    for view in views:
-        print_line(f"{view.source.name}: {verdict(view, page.card)}")
-    print_line(f"wrote {target}")
+    verdicts = {view.source.name: verdict(view, page.card) for view in views}
+    if as_json:
+        print_json(_record(target, views, verdicts, failures))
+    else:
+        for name, text in verdicts.items():
+            print_line(f"{name}: {text}")
+        print_line(f"wrote {target}")
     for failure in failures:
-        print_note(f"{failure.name} could not be scored: {failure.reason}")
+        print_error(f"{failure.name} could not be scored: {failure.reason}")
     if failures:
         raise typer.Exit(SOME_FAILED)
+
+
+def _record(
+    target: Path,
+    views: list[RecordingView],
+    verdicts: dict[str, str],
+    failures: list[Failure],
+) -> dict[str, Any]:
+    """Return what the page amounts to as a document."""
+    recordings = [
+        {"name": view.source.name, "events": len(view.events),
+         "verdict": verdicts[view.source.name]}
+        for view in views
+    ]  # fmt: skip
+    failed = [{"name": one.name, "reason": one.reason} for one in failures]
+    return {"written": target, "recordings": recordings, "failures": failed}
 
 
 def _gather(

@@ -20,9 +20,9 @@ from axonad.cli.reading import checked_chunks, for_model, read_for_model, read_o
 from axonad.cli.recording_files import write_recording
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
-from axonad.cli.score_table import score_columns
+from axonad.cli.score_table import score_columns, score_record
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
@@ -97,6 +97,7 @@ def score(
         typer.Option("--explain", help="Say of each event which channels broke, and how."),
     ] = False,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
     chunk: Annotated[
         int | None,
@@ -140,6 +141,7 @@ def score(
         ),
         known=detector.channel_names if ignore_extra else None,
         explain=explain,
+        keep_all=as_json,
         filler=lambda: make_filler(fill, max_hold, interval=detector.interval_),
     )
     by_path = {job.data: job for job in jobs}
@@ -148,14 +150,19 @@ def score(
     def score_one(path: Path) -> EventList:
         return _score_file(detector, by_path[path], how, chunk)
 
+    records = []
     for path, found in files.each(score_one, text="scoring files"):
-        if len(jobs) > 1:
+        if as_json:
+            records.append(score_record(path, found, by_path[path].outputs))
+        elif len(jobs) > 1:
             bad = f", {_events(len(found.data))} of bad data" if found.data else ""
             print_line(f"{path.name}: {_events(found.count)} in {found.steps} steps{bad}")
-            continue
-        _print_events(found)
-        print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
-    if len(jobs) > 1:
+        else:
+            _print_events(found)
+            print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
+    if as_json:
+        print_json(records)
+    elif len(jobs) > 1:
         folders = [folder for folder in (target, figure, events_file) if folder is not None]
         print_line("wrote to " + " and ".join(map(str, folders)))
     files.finish()
@@ -174,7 +181,8 @@ def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | No
             rows = checked_chunks(file, detector)
             return prepared(rows, keep=how.known, filler=how.filler(), watch=watch)
 
-        found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
+        keep = how.keep_all or job.events is not None
+        found = score_chunked(detector, chunks, job.target, keep_events=keep)
     else:
         raw = read_for_model(job.data, how.columns, detector, ignore_extra=how.known is not None)
         filled = fill_series(raw, how.filler())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
 from axonad.cli.reading import read_for_model, read_options
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.series import Series
 from axonad.registry import load
 from axonad.report.selftest_figure import draw_self_test
@@ -40,9 +41,7 @@ def selftest(
             "--out", "-o", help="Folder for selftest.csv, selftest.json and selftest.png."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON instead of a table.")
-    ] = False,
+    as_json: options.AsJson = False,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,7 +114,7 @@ def selftest(
     several = SeveralFiles(paths)
     result = detector.self_test(several.read(read_one), **chosen)
     if as_json:
-        print_line(result.to_json().rstrip("\n"))
+        print_json(json.loads(result.to_json()))
     else:
         _print(result)
     if files:

@@ -19,7 +19,7 @@ from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder,
 from axonad.cli.output_files import check_output
 from axonad.cli.stream_answers import Answer, Answers
 from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
-from axonad.cli.terminal import print_error, print_note
+from axonad.cli.terminal import print_error, print_note, print_status
 from axonad.config import check_choice
 from axonad.detector import Detector
 from axonad.errors import ConfigError, FileError, InputError, ModelFileError
@@ -168,7 +168,7 @@ def _start(detector: Detector, state: Path | None, *, ignore_extra: bool) -> Str
     if not state.exists():
         return StreamScorer(detector, ignore_extra=ignore_extra)
     scorer = StreamScorer.restore(state, detector, ignore_extra=ignore_extra)
-    sys.stderr.write(f"resuming after row {scorer.rows}\n")
+    print_status(f"resuming after row {scorer.rows}")
     return scorer
 
 
@@ -198,4 +198,4 @@ def _report(answers: Answers, scorer: StreamScorer) -> None:
         print_note(f"got only {scorer.rows} rows; the first score needs {history}")
     elif answers.rows >= history and not answers.scored:
         print_note(f"no row got a score: it takes {history} rows that follow without a gap")
-    sys.stderr.write(answers.summary() + "\n")
+    print_status(answers.summary())

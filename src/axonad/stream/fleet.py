@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,21 +11,19 @@ from axonad.alarms.event import Change
 from axonad.config import check_int
 from axonad.data.context import ContextWatch, NewContext
 from axonad.data.holding import HOLD_LIMIT
-from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import InputError, StaleError, UnknownNameError, suggest
 from axonad.explain import Why
+from axonad.modelfile import MISFITS, damaged
 from axonad.stream.lane import Held, Lane, warn_of_context
 from axonad.stream.live_alarms import LiveAlarms
 from axonad.stream.rows import RowReader
 from axonad.stream.state import reading_state, write_state
+from axonad.stream.vehicles import Vehicle, check_vehicle, list_refused, read_times_of
 from axonad.stream.window_scorer import StreamResult, WindowScorer
 from axonad.threshold import Event
 
 KIND = "axonad-fleet"
-LISTED = 5  # vehicles named in an error message
-
-Vehicle = str | int
 
 
 class FleetScorer:
@@ -104,7 +101,7 @@ class FleetScorer:
             kind = type(rows).__name__
             raise InputError(f"push needs a mapping from vehicles to rows, got {kind}")
         arrays = {vehicle: self._read(vehicle, row) for vehicle, row in rows.items()}
-        seconds = _read_times(times, rows)
+        seconds = read_times_of(times, rows)
         results: dict[Vehicle, StreamResult | None] = {}
         held: dict[Vehicle, Held] = {}
         refused: dict[Vehicle, str] = {}
@@ -115,8 +112,8 @@ class FleetScorer:
             lane = self._lanes.get(vehicle)
             if lane is None:
                 lane = self._join(vehicle)
-            whose = f"vehicle {vehicle!r}: "
-            warn_of_context(self._contexts.get(vehicle), array[None], whose=whose)
+            if (watch := self._contexts.get(vehicle)) is not None:
+                warn_of_context(watch, array[None], whose=f"vehicle {vehicle!r}: ")
             steps[vehicle] = lane.rows
             if vehicle in seconds and lane.clock.advance(seconds[vehicle], interval):
                 lane.reset()
@@ -132,16 +129,15 @@ class FleetScorer:
         if held:
             full = [self._lanes[vehicle] for vehicle in held]
             results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
-        for vehicle, alarms in self._alarms.items():
-            if vehicle in steps:
-                lane, found = self._lanes[vehicle], results.get(vehicle)
+        for vehicle, array in arrays.items() if self._alarms else ():
+            if (alarms := self._alarms.get(vehicle)) is not None:
                 alarms.add(
-                    arrays[vehicle], found, step=steps[vehicle], is_cut=vehicle in cut,
+                    array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
                     time=None if times is None else times.get(vehicle),
-                    blame=partial(self._scorer.blame, lane),
+                    blame=partial(self._scorer.blame, self._lanes[vehicle]),
                 )  # fmt: skip
         if refused:
-            raise StaleError(_error_message(refused), results=results, refused=refused)
+            raise StaleError(list_refused(refused), results=results, refused=refused)
         return results
 
     def alarms(self, vehicle: Vehicle) -> LiveAlarms | None:
@@ -183,11 +179,38 @@ class FleetScorer:
         self._alarms.pop(vehicle, None)
         self._contexts.pop(vehicle, None)
 
+    def state_of(self, vehicle: Vehicle) -> dict[str, Any]:
+        """Return the state of one vehicle as JSON values; :meth:`resume` continues from it.
+
+        It belongs to this detector (``detector.fingerprint``). Changes of events that were not
+        taken are no part of it.
+        """
+        state = self._lane(vehicle).state()
+        if (alarms := self._alarms.get(vehicle)) is not None:
+            state["alarms"] = alarms.state()
+        if (watch := self._contexts.get(vehicle)) is not None:
+            state["context"] = watch.state()
+        return state
+
+    def resume(self, vehicle: Vehicle, state: Mapping[str, Any]) -> None:
+        """Add a vehicle that continues from a state of :meth:`state_of`, with the same scores.
+
+        Raise :class:`~axonad.errors.ModelFileError` if the state is damaged or was saved with other
+        alarms; then the fleet stays as it was.
+        """
+        check_vehicle(vehicle)
+        if vehicle in self:
+            raise InputError(f"vehicle {vehicle!r} is in the fleet already; remove it first")
+        try:
+            self._resume(vehicle, state)
+        except MISFITS as error:
+            raise damaged(f"the state of vehicle {vehicle!r}", error) from None
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state of all vehicles to one JSON file; :meth:`restore` continues from it."""
         vehicles = [
-            [vehicle if isinstance(vehicle, str) else int(vehicle), self._state(vehicle, lane)]
-            for vehicle, lane in self._lanes.items()
+            [vehicle if isinstance(vehicle, str) else int(vehicle), self.state_of(vehicle)]
+            for vehicle in self._lanes
         ]
         write_state(
             path, {"vehicles": vehicles}, kind=KIND, detector=self.detector,
@@ -203,16 +226,7 @@ class FleetScorer:
         with reading_state(path, kind=KIND, detector=detector) as (document, hold_limit):
             fleet.hold_limit = hold_limit
             for vehicle, state in document["vehicles"]:
-                _check_vehicle(vehicle)
-                if vehicle in fleet:
-                    raise ValueError(f"vehicle {vehicle!r:.40} appears twice")
-                lane = fleet._join(vehicle)
-                lane.restore(state)
-                lane.clock.restore(state.get("time"))
-                if (alarms := fleet._alarms.get(vehicle)) is not None:
-                    alarms.restore(state.get("alarms"), rows=lane.rows)
-                if (watch := fleet._contexts.get(vehicle)) is not None:
-                    watch.restore(state.get("context"))
+                fleet._resume(vehicle, state)
         return fleet
 
     def _join(self, vehicle: Vehicle) -> Lane:
@@ -224,14 +238,26 @@ class FleetScorer:
             self._contexts[vehicle] = watch
         return lane
 
-    def _state(self, vehicle: Vehicle, lane: Lane) -> dict[str, Any]:
-        alarms, watch = self._alarms.get(vehicle), self._contexts.get(vehicle)
-        state = lane.state() | ({} if alarms is None else {"alarms": alarms.state()})
-        return state if watch is None else state | {"context": watch.state()}
+    def _resume(self, vehicle: Vehicle, state: Mapping[str, Any]) -> None:
+        """Add a vehicle that continues from a state, unless this raises an error."""
+        check_vehicle(vehicle)
+        if vehicle in self:
+            raise ValueError(f"vehicle {vehicle!r:.40} appears twice")
+        lane = self._join(vehicle)
+        try:
+            lane.restore(state)
+            lane.clock.restore(state.get("time"))
+            if (alarms := self._alarms.get(vehicle)) is not None:
+                alarms.restore(state.get("alarms"), rows=lane.rows)
+            if (watch := self._contexts.get(vehicle)) is not None:
+                watch.restore(state.get("context"))
+        except Exception:
+            self.remove(vehicle)
+            raise
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:
         if vehicle not in self._lanes:
-            _check_vehicle(vehicle)
+            check_vehicle(vehicle)
         try:
             return self._reader.read(row)
         except InputError as error:
@@ -242,34 +268,3 @@ class FleetScorer:
             hint = suggest(str(vehicle), [name for name in self._lanes if isinstance(name, str)])
             raise UnknownNameError(f"no vehicle {vehicle!r} among {len(self)} in the fleet{hint}")
         return self._lanes[vehicle]
-
-
-def _read_times(times: Any, rows: Mapping[Vehicle, Any]) -> dict[Vehicle, float]:
-    """Return the times of rows in seconds, by vehicle."""
-    if times is None:
-        return {}
-    if not isinstance(times, Mapping):
-        kind = type(times).__name__
-        raise InputError(f"times must be a mapping from vehicles to times, got {kind}")
-    found = {}
-    for vehicle, time in times.items():
-        if vehicle not in rows:
-            raise InputError(f"times has vehicle {vehicle!r:.100}, which has no row")
-        try:
-            found[vehicle] = to_second(time)
-        except InputError as error:
-            raise InputError(f"vehicle {vehicle!r}: {error}") from None
-    return found
-
-
-def _check_vehicle(vehicle: object) -> None:
-    if isinstance(vehicle, bool) or not isinstance(vehicle, str | Integral):
-        raise InputError(f"a vehicle must be a string or an integer, got {vehicle!r:.100}")
-
-
-def _error_message(refused: Mapping[Vehicle, str]) -> str:
-    listed = "; ".join(
-        f"vehicle {vehicle!r}: {why}" for vehicle, why in list(refused.items())[:LISTED]
-    )
-    more = f"; and {len(refused) - LISTED} more" if len(refused) > LISTED else ""
-    return listed + more

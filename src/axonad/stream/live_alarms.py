@@ -45,6 +45,11 @@ class LiveAlarms:
         return None if detector.alarm_setup_ is None else cls(detector, vehicle=vehicle)
 
     @property
+    def is_firing(self) -> bool:
+        """Whether an event of the score is firing."""
+        return self.machine.is_firing
+
+    @property
     def current(self) -> list[AlarmEvent]:
         """The events that are not final."""
         found = [] if self.machine.event is None else [self.machine.event]
@@ -131,11 +136,16 @@ class LiveAlarms:
 
     def _add(self, changes: list[Change]) -> None:
         """Add changes of events of the score, marked if drift holds."""
-        self._changes += mark(changes, self.drift)
+        if changes:
+            self._changes += mark(changes, self.drift)
 
 
 def plain_time(time: Any) -> Any:
     """Return a time as JSON has it: a number, text, or None."""
+    if time is None or type(time) is str:
+        return time
+    if type(time) is float:
+        return time if math.isfinite(time) else None
     if isinstance(time, np.datetime64 | np.timedelta64):
         return str(time)
     if isinstance(time, np.generic):

@@ -8,12 +8,23 @@ from typing import Annotated
 
 import typer
 
+from axonad.cli.completion import detector_names, metric_names
+
 Metric = Annotated[
-    str, typer.Option(help="Name of a metric; `VUS-PR d_rec` is that of one score component.")
+    str,
+    typer.Option(
+        help="Name of a metric; `VUS-PR d_rec` is that of one score component.",
+        autocompletion=metric_names,
+    ),
 ]
 Detectors = Annotated[
     list[str] | None,
-    typer.Option("--detectors", "-d", help="Only these detectors, comma-separated or repeated."),
+    typer.Option(
+        "--detectors",
+        "-d",
+        help="Only these detectors, comma-separated or repeated.",
+        autocompletion=detector_names,
+    ),
 ]
 Split = Annotated[str | None, typer.Option(help="Only the series of this split: eval or tuning.")]
 ProtocolName = Annotated[

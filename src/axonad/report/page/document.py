@@ -57,7 +57,7 @@ def render(page: Page) -> bytes:
         _header(page),
         element("main", _main(page)),
         _footer(page),
-        _data_block(page),
+        data_block(page),
         resources.inlined("script", resources.script()),
     )
     text = f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
@@ -118,7 +118,7 @@ def _footer(page: Page) -> Markup:
     )  # fmt: skip
 
 
-def _data_block(page: Page) -> Markup:
+def data_block(page: Page) -> Markup:
     """Return the numbers of the plots as JSON, in which no text can end the element."""
     most = points_within(curve for _, event in page.events for curve in event.curves)
     document = {

@@ -63,7 +63,7 @@ def view_recording(
         missing=int(np.isnan(scored.raw.values.astype(np.float64)).sum()),
         threshold=found.threshold,
         events=tuple(
-            _view_event(detector, scored, axis, number, timed)
+            view_event(detector, scored, axis, number, timed)
             for number, timed in enumerate(scored.events, start=first_number)
         ),
         problems=tuple(_view_problem(timed, axis) for timed in scored.problems),
@@ -103,9 +103,10 @@ def keep_strongest(
     return views, max(0, len(ranked) - most)
 
 
-def _view_event(
+def view_event(
     detector: Detector, scored: Scored, axis: Axis, number: int, timed: TimedEvent
 ) -> EventView:
+    """Return one event of a scored recording as the page tells it."""
     event, found, why = timed.event, scored.found, timed.event.why
     parts = tuple(
         (name, float(values[event.peak]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -17,15 +18,24 @@ LIBRARY, LIBRARY_STYLE, LICENCE = "uPlot.iife.min.js", "uPlot.min.css", "LICENSE
 @cache
 def script() -> str:
     """Return the text of the page's one script: uPlot with its licence, then our own files."""
-    library = f"/*!\n{_read('uplot', LICENCE).strip()}\n*/\n{_read('uplot', LIBRARY).strip()}"
-    own = "\n".join(_read(name) for name in SCRIPTS)
+    return bundle(read_asset(name) for name in SCRIPTS)
+
+
+def bundle(files: Iterable[str]) -> str:
+    """Return uPlot with its licence, then the texts of script files as one script."""
+    library = (
+        f"/*!\n{read_asset('uplot', LICENCE).strip()}\n*/\n{read_asset('uplot', LIBRARY).strip()}"
+    )
+    own = "\n".join(files)
     return f"{library}\n(function () {{\n'use strict';\n{own}\n}})();\n"
 
 
 @cache
 def style() -> str:
     """Return the text of the page's one style sheet."""
-    return "\n".join([_read("uplot", LIBRARY_STYLE).strip(), *(_read(name) for name in STYLES)])
+    return "\n".join(
+        [read_asset("uplot", LIBRARY_STYLE).strip(), *(read_asset(name) for name in STYLES)]
+    )
 
 
 def policy() -> Markup:
@@ -48,7 +58,8 @@ def inlined(tag: str, text: str) -> Markup:
     return Markup(f"<{tag}>{text}</{tag}>")
 
 
-def _read(*parts: str) -> str:
+def read_asset(*parts: str) -> str:
+    """Return the text of one of the page's files."""
     return files("axonad.report.page").joinpath("assets", *parts).read_text(encoding="utf-8")
 
 

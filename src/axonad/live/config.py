@@ -1,0 +1,216 @@
+"""The configuration of ``axonad live``: one TOML file, a default for every key.
+
+Each table is a dataclass below, and its fields are the keys. A key that does not exist is refused
+with the closest one that does. Durations are text such as ``"500ms"`` or ``"2s"``. Secrets are
+never keys themselves: ``*_file`` names a file, ``*_env`` an environment variable.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from axonad.config import build, check_choice, check_int, read_toml
+from axonad.errors import ConfigError, suggest
+
+OVERLOAD = ("hold", "shed")
+ENGINES = ("local", "ray")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """The web server: page, REST, metrics and HTTP input."""
+
+    host: str = "127.0.0.1"
+    port: int = 8757
+    keys_file: str = ""  # hashed keys, written by `axonad live-key`; needed beyond loopback
+    tls_cert: str = ""
+    tls_key: str = ""
+    hosts: tuple[str, ...] = ()  # further host names under which the page is reached
+    max_body: int = 8_000_000  # bytes of a request
+    rate: float = 200.0  # requests per second and client that are answered
+    burst: int = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Storing:
+    """The database, and for how long it keeps what."""
+
+    url: str = "sqlite:axonad-live.db"  # or postgresql://user@host/database
+    password_file: str = ""  # of PostgreSQL
+    password_env: str = ""
+    keep_days: float = 30.0  # of courses (scores and values) and of vehicles that fell silent
+    keep_events_days: float = 365.0
+    max_size: int = 10_000_000_000  # bytes; the oldest courses go first
+    snapshot_rows: int = 100  # rows after which a vehicle's state is written whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """How samples become rows, and what happens to those that do not fit."""
+
+    rate: str = ""  # of the raster, such as "10Hz"; default: that of the training data
+    max_age: str = ""  # for which a value is held on the raster; default: by the model, or one row
+    lateness: str = "0s"  # how long a row waits for samples that come out of order
+    max_ahead: str = "10s"  # a sample further ahead of clock and vehicle is refused
+    ignore_extra: bool = True  # leave out channels that the model does not know
+    hold_limit: int = 10  # rows in which a missing value is replaced by the last one
+    queue: int = 200_000  # samples that may wait to be scored
+    overload: str = "hold"  # with a full queue: "hold" the sources, or "shed" samples
+    batch: int = 20_000  # samples scored and stored together at most
+    commit_every: str = "100ms"  # shortest time between two commits
+    expire: str = "10min"  # silence after which a vehicle leaves memory; its state stays stored
+    silent_after: str = "10s"  # silence after which a vehicle is shown as "no data"
+    max_vehicles: int = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mqtt:
+    """Input by MQTT; off without a URL."""
+
+    url: str = ""  # mqtt://host:1883 or mqtts://host:8883
+    topics: tuple[str, ...] = ("fleet/{vehicle}", "fleet/{vehicle}/{channel}")
+    client_id: str = "axonad-live"
+    version: int = 5  # 4 is MQTT 3.1.1
+    username: str = ""
+    password_file: str = ""
+    password_env: str = ""
+    tls_ca: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    session: str = "1h"  # how long the broker keeps messages while the server is away
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nats:
+    """Input by NATS JetStream; off without a URL."""
+
+    url: str = ""  # nats://host:4222 or tls://host:4222
+    stream: str = "FLEET"
+    subjects: tuple[str, ...] = ("fleet.{vehicle}", "fleet.{vehicle}.{channel}")
+    durable: str = "axonad-live"
+    username: str = ""
+    password_file: str = ""
+    password_env: str = ""
+    tls_ca: str = ""
+    fetch: int = 500  # messages asked for at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alertmanager:
+    """Notifications to Prometheus Alertmanager; off without a URL."""
+
+    url: str = ""
+    resend: str = "1min"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    token_file: str = ""
+    token_env: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook:
+    """Notifications by HTTP POST; off without a URL."""
+
+    url: str = ""
+    secret_file: str = ""  # signs the body with HMAC-SHA256
+    secret_env: str = ""
+    timeout: str = "10s"
+    give_up: str = "1d"  # age after which a notification is no longer tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class MqttEvents:
+    """Notifications to a topic of the broker of ``[mqtt]``; off without a topic."""
+
+    topic: str = ""  # such as "fleet/{vehicle}/events"
+    retain: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """Where vehicles are scored: in this process, or on the actors of a Ray cluster."""
+
+    kind: str = "local"
+    actors: int = 2
+    address: str = ""  # of a Ray cluster; default: one on this machine
+    threads: int = 1  # of numpy and PyTorch, per process
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveConfig:
+    """The whole configuration; one field per table of the file."""
+
+    server: Server = Server()
+    store: Storing = Storing()
+    input: Input = Input()
+    mqtt: Mqtt = Mqtt()
+    nats: Nats = Nats()
+    alertmanager: Alertmanager = Alertmanager()
+    webhook: Webhook = Webhook()
+    mqtt_events: MqttEvents = MqttEvents()
+    engine: Engine = Engine()
+
+
+def read_config(path: Path | None) -> LiveConfig:
+    """Return the configuration of a TOML file; the defaults without one."""
+    return LiveConfig() if path is None else parse_config(read_toml(path))
+
+
+def parse_config(document: Mapping[str, Any]) -> LiveConfig:
+    """Return a configuration from the tables of a file.
+
+    >>> parse_config({"server": {"port": 80}}).server.port
+    80
+    >>> parse_config({"server": {"prot": 80}})
+    Traceback (most recent call last):
+    axonad.errors.ConfigError: [server] has no key 'prot'; did you mean 'port'?
+    """
+    tables = {field.name: field for field in dataclasses.fields(LiveConfig)}
+    found = {}
+    for name, table in document.items():
+        if name not in tables:
+            hint = suggest(name, list(tables)) or f"; the tables are {', '.join(tables)}"
+            raise ConfigError(f"the configuration has no table [{name}]{hint}")
+        cls = type(tables[name].default)
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{name} must be a table, [{name}] with its keys below it")
+        found[name] = _table(name, cls, table)
+    config = LiveConfig(**found)
+    check_choice("overload of [input]", config.input.overload, OVERLOAD)
+    check_choice("kind of [engine]", config.engine.kind, ENGINES)
+    check_int("port of [server]", config.server.port, low=0, high=65_535)
+    return config
+
+
+def _table(name: str, cls: type, table: Mapping[str, Any]) -> Any:
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    for key, value in table.items():
+        if key not in fields:
+            hint = suggest(key, list(fields)) or f"; its keys are {', '.join(fields)}"
+            raise ConfigError(f"[{name}] has no key {key!r}{hint}")
+        _check_type(f"{key} of [{name}]", value, fields[key])
+    return build(cls, table)
+
+
+def _check_type(what: str, value: Any, known: dataclasses.Field[Any]) -> None:
+    """Raise ``ConfigError`` if a value is not of the type of the key's default."""
+    default = known.default
+    if default is dataclasses.MISSING:
+        wanted, right = "a table of text", isinstance(value, Mapping)
+    elif isinstance(default, bool):
+        wanted, right = "true or false", isinstance(value, bool)
+    elif isinstance(default, int):
+        wanted, right = "a whole number", type(value) is int and value >= 0
+    elif isinstance(default, float):
+        right = type(value) in (int, float) and 0 <= value < float("inf")
+        wanted = "a number that is not negative"
+    elif isinstance(default, tuple):
+        wanted = "a list of text"
+        right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    else:
+        wanted, right = "text", isinstance(value, str)
+    if not right:
+        raise ConfigError(f"{what} must be {wanted}, got {value!r}")

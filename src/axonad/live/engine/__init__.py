@@ -1,0 +1,1 @@
+"""Where vehicles are scored: one process, or many."""

@@ -1,0 +1,55 @@
+"""Commits that wait for a store that cannot be used at the moment."""
+
+from __future__ import annotations
+
+import logging
+from threading import Event
+from time import monotonic, strftime
+
+from axonad.live.store.contract import Commit, Store, StoreUnavailableError
+
+log = logging.getLogger("axonad.live")
+
+PAUSES = (0.05, 5.0)  # seconds between two tries: the first pause, the longest
+
+
+class PatientStore:
+    """Stores commits one after another; ``trouble`` says since when that is not possible."""
+
+    def __init__(self, store: Store) -> None:
+        self.number = 0
+        self.trouble = ""
+        self.seconds = 0.0  # that the last commit took
+        self._store = store
+        self._stopped = Event()
+
+    def start(self, *, model: str) -> None:
+        """Open the store for a model."""
+        self.number = self._store.start(model=model)
+
+    def give_up(self) -> None:
+        """Let a commit that waits raise its error instead, because the server stops."""
+        self._stopped.set()
+
+    def commit(self, commit: Commit) -> None:
+        """Store a commit; while that is not possible, try again and say so."""
+        pause, longest = PAUSES
+        while True:
+            began = monotonic()
+            try:
+                self._store.commit(commit)
+            except StoreUnavailableError as error:
+                if not self.trouble:
+                    since = strftime("%H:%M:%S")
+                    self.trouble = f"since {since} nothing can be stored, samples wait: {error}"
+                    log.warning("%s", self.trouble)
+                if self._stopped.wait(pause):
+                    raise
+                pause = min(2 * pause, longest)
+                continue
+            self.number = commit.number
+            self.seconds = monotonic() - began
+            if self.trouble:
+                log.warning("the store can be used again")
+                self.trouble = ""
+            return

@@ -1,0 +1,107 @@
+"""Put a live server together, store, engine, sources, sinks and page, and run it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from axonad.detector import Detector
+from axonad.live.config import LiveConfig
+from axonad.live.engine.contract import Engine
+from axonad.live.engine.local import LocalEngine
+from axonad.live.engine.status import describe_model
+from axonad.live.sample import Receipt
+from axonad.live.sinks.choose import open_sinks
+from axonad.live.sinks.runner import SinkRunner
+from axonad.live.sources.contract import Source
+from axonad.live.sources.http import deliver
+from axonad.live.store.choose import open_store
+from axonad.live.web.app import create_app
+from axonad.live.web.expected import expect_of
+from axonad.live.web.explaining import Explainer
+from axonad.live.web.security import open_keys
+from axonad.live.web.serve import Source as Part
+from axonad.live.web.serve import serve
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A source with the engine it serves."""
+
+    source: Source
+    engine: Engine
+
+    def start(self) -> None:
+        """Begin to bring samples."""
+        self.source.start(self.engine)
+
+    def stop(self) -> None:
+        """Bring no more."""
+        self.source.stop()
+
+
+def run_live(
+    detector: Detector,
+    config: LiveConfig,
+    *,
+    sources: Sequence[Source],
+    announce: Callable[[str], None],
+    explaining: Detector | None = None,
+    new_model: bool = False,
+) -> None:
+    """Serve until a signal comes.
+
+    Parameters
+    ----------
+    detector
+        A fitted, causal detector with an alarm policy.
+    config
+        The configuration.
+    sources
+        Where samples come from, besides HTTP.
+    announce
+        Called with the address of the page once it can be opened.
+    explaining
+        The same detector loaded a second time, for the explanations on the page, so that they do
+        not disturb the scoring; None shows events without explanations.
+    new_model
+        Forget the states of vehicles of another model that the store holds; events stay.
+    """
+    keys = open_keys(config.server)
+    sinks: list[SinkRunner] = []
+    engine: Engine
+    if config.engine.kind == "ray":
+        engine = _ray_engine(detector, config, new_model=new_model)
+    else:
+        store = open_store(config.store)
+        if new_model:
+            store.replace_model(detector.fingerprint)
+        engine = LocalEngine(detector, store, config)
+        sinks = [SinkRunner(sink, store) for sink in open_sinks(config)]
+    app = create_app(
+        engine,
+        config,
+        keys,
+        expect=expect_of(detector),
+        explain=None if explaining is None else Explainer(explaining),
+        deliver=_deliver,
+    )
+    parts: list[Part] = [*sinks, *(Bound(source, engine) for source in sources)]
+    serve(app, config.server, engine=engine, sources=parts, announce=announce)
+
+
+def _ray_engine(detector: Detector, config: LiveConfig, *, new_model: bool) -> Engine:
+    from axonad.live.engine.partition import read_model
+    from axonad.live.engine.ray_cluster import RayEngine
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "model"
+        detector.save(folder)
+        files = read_model(folder)
+    return RayEngine(describe_model(detector), files, config, new_model=new_model)
+
+
+async def _deliver(engine: Engine, body: bytes, content_type: str, arrival: float) -> Receipt:
+    return await deliver(engine, body, content_type=content_type, arrival=round(arrival * 1e6))

@@ -1,0 +1,1 @@
+"""Who is told of events. Each sink is one file."""

@@ -1,0 +1,1 @@
+"""What survives a restart: states of vehicles, events, courses of scores, positions in sources."""

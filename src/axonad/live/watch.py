@@ -1,0 +1,261 @@
+"""Scores deliveries: samples onto the raster, rows through the fleet scorer, changes of events.
+
+What it returns is everything that has to be stored together. Only samples decide the result, never
+the time at which they are scored or how they are grouped.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from axonad.alarms.event import Change
+from axonad.config import check_int
+from axonad.data.raster import SECOND, parse_duration, parse_rate
+from axonad.detector import Detector
+from axonad.errors import ConfigError, DataWarning, StaleError
+from axonad.live.clock import ServerClock
+from axonad.live.config import Input
+from axonad.live.duration import to_micros
+from axonad.live.event_records import record_change
+from axonad.live.packing import pack_samples, pack_state, unpack_samples, unpack_state
+from axonad.live.raster import Row
+from axonad.live.record import EventRecord, Notice
+from axonad.live.sample import Delivery, Receipt, Sample
+from axonad.live.store.contract import Commit, Saved, Snapshot, Tail
+from axonad.live.vehicle import VehicleStream
+from axonad.stream import FleetScorer
+
+RECENT = 600  # rows of a vehicle in memory
+
+
+@dataclass
+class Work:
+    """What deliveries changed: vehicles touched, news of events, and a receipt for each."""
+
+    touched: dict[str, VehicleStream] = field(default_factory=dict)
+    events: dict[str, EventRecord] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
+    receipts: list[tuple[Delivery, Receipt]] = field(default_factory=list)
+    positions: dict[str, int] = field(default_factory=dict)
+
+
+class Watch:
+    """The vehicles in memory, and the detector that scores them.
+
+    Parameters
+    ----------
+    detector
+        A fitted, causal detector with an alarm policy and channel names.
+    settings
+        The table ``[input]`` of the configuration.
+    snapshot_rows
+        Rows after which a vehicle's state is stored whole.
+    """
+
+    def __init__(
+        self,
+        detector: Detector,
+        settings: Input,
+        *,
+        snapshot_rows: int = 100,
+        clock: ServerClock | None = None,
+    ) -> None:
+        check_int("snapshot_rows of [store]", snapshot_rows, low=1, high=RECENT)
+        if detector.channel_names is None:
+            raise ConfigError(
+                "the model was fitted without channel names; fit it again on a table with a header"
+            )
+        if detector.alarm_setup_ is None:
+            raise ConfigError(
+                "the model has no alarm policy; fit it with --budget, or give it one with "
+                "axonad recalibrate"
+            )
+        self.detector, self.settings = detector, settings
+        self.clock = clock or ServerClock()
+        self.interval = raster_interval(detector, settings)
+        self.vehicles: dict[str, VehicleStream] = {}
+        self.counts: Counter[str] = Counter()
+        self._fleet = FleetScorer(detector, hold_limit=settings.hold_limit)
+        self._columns = {name: i for i, name in enumerate(detector.channel_names)}
+        self._ages = _max_ages(len(self._columns), settings, self.interval)
+        self._lateness = to_micros("lateness of [input]", settings.lateness)
+        self._ahead = to_micros("max_ahead of [input]", settings.max_ahead)
+        self._snapshot_rows = snapshot_rows
+
+    def take(self, deliveries: Iterable[Delivery]) -> Work:
+        """Score deliveries; every vehicle of theirs that is stored must have been resumed."""
+        work = Work()
+        now = self.clock.now()
+        for delivery in deliveries:
+            refused: Counter[str] = Counter()
+            for sample in delivery.samples:
+                if reason := self._accept(sample, work, now):
+                    refused[reason] += 1
+            accepted = len(delivery.samples) - refused.total()
+            self.counts["samples"] += len(delivery.samples)
+            self.counts.update(refused)
+            work.receipts.append((delivery, Receipt(accepted, dict(refused))))
+            if delivery.position is not None:
+                source, number = delivery.position
+                work.positions[source] = number  # the newest: a stream may have begun anew
+        self._score(work.touched.values(), work)
+        return work
+
+    def commit(self, work: Work, *, number: int) -> Commit:
+        """Return what is to be stored of some work."""
+        tails, snapshots = [], []
+        for vehicle in work.touched.values():
+            if vehicle.rows_unsaved >= self._snapshot_rows:
+                snapshots.append(self.snapshot(vehicle))
+            elif vehicle.unsaved:
+                tails.append(Tail(vehicle.name, pack_samples(vehicle.unsaved)))
+                vehicle.has_tails = True
+            vehicle.unsaved = []
+        events: dict[str, EventRecord] = {n.event.id: n.event for n in work.notices}  # the newest
+        return Commit(number, tails, snapshots, list(events.values()), work.notices, work.positions)
+
+    def snapshot(self, vehicle: VehicleStream) -> Snapshot:
+        """Return the whole state of a vehicle, and its rows since the snapshot before."""
+        name = vehicle.name
+        scorer = self._fleet.state_of(name) if name in self._fleet else {}
+        course = vehicle.recent.course(vehicle.rows_unsaved)
+        vehicle.rows_unsaved, vehicle.has_tails, vehicle.unsaved = 0, False, []
+        return Snapshot(name, pack_state(vehicle.state(scorer)), vehicle.raster.newest, course)
+
+    def resume(self, saved: Mapping[str, Saved]) -> None:
+        """Bring vehicles back to where they were; raise ValueError if a state does not fit."""
+        for name, known in saved.items():
+            vehicle = self._new(name)
+            if known.state is not None:
+                scorer = vehicle.restore(unpack_state(known.state))
+                if scorer:
+                    self._fleet.resume(name, scorer)
+                    first = self._fleet.counts(name)["rows"]
+                    vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
+                    self._restore_firing(vehicle)
+            for tail in known.tails:
+                for time, row in unpack_samples(tail, channels=len(self._columns)):
+                    if vehicle.is_new:
+                        vehicle.generation = time
+                    vehicle.raster.push(time, row)
+            vehicle.has_tails = bool(known.tails)
+            self.vehicles[name] = vehicle
+        self._score([self.vehicles[name] for name in saved], Work())  # told and stored before
+
+    def silent(self, seconds: float) -> list[VehicleStream]:
+        """Return the vehicles that have sent nothing for so long."""
+        limit = self.clock.monotonic() - seconds
+        return [vehicle for vehicle in self.vehicles.values() if vehicle.seen_at < limit]
+
+    def remove(self, name: str) -> None:
+        """Remove a vehicle from memory; its snapshot must be stored."""
+        del self.vehicles[name]
+        if name in self._fleet:
+            self._fleet.remove(name)
+
+    def _accept(self, sample: Sample, work: Work, now: float) -> str:
+        """Take a sample; return why not, if it is refused."""
+        columns, row = self._columns, np.full(len(self._columns), np.nan)
+        known = False
+        for name, value in sample.values.items():
+            if (column := columns.get(name)) is not None:
+                row[column] = value if math.isfinite(value) else math.nan
+                known = True
+            elif not self.settings.ignore_extra:
+                return "unknown channel"
+        if not known:
+            return "no known channel"
+        vehicle = self.vehicles.get(sample.vehicle)
+        newest = sample.time if vehicle is None else vehicle.raster.newest
+        is_leap = vehicle is None or sample.time - newest > self._ahead
+        if is_leap and sample.time - now * SECOND > self._ahead:
+            if vehicle is not None:
+                vehicle.counts["future"] += 1
+            return "future"
+        if vehicle is None:
+            if len(self.vehicles) >= self.settings.max_vehicles:
+                return "too many vehicles"
+            vehicle = self.vehicles[sample.vehicle] = self._new(sample.vehicle)
+            vehicle.generation = sample.time
+        vehicle.last_seen, vehicle.seen_at = now, self.clock.monotonic()
+        if reason := vehicle.raster.push(sample.time, row):
+            vehicle.counts[reason] += 1
+            return reason
+        vehicle.unsaved.append((sample.time, row))
+        work.touched[vehicle.name] = vehicle
+        return ""
+
+    def _score(self, vehicles: Iterable[VehicleStream], work: Work) -> None:
+        """Score the complete rows of vehicles, the first of each together, then the second, ..."""
+        waiting = [(vehicle, rows) for vehicle in vehicles if (rows := vehicle.raster.take())]
+        number = 0
+        while waiting:
+            self._push(waiting, number)
+            number += 1
+            waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
+        for change in self._fleet.take_changes():
+            vehicle = self.vehicles[str(change.event.vehicle)]
+            event, notice = record_change(vehicle, change)
+            work.events[event.id] = event
+            if notice is not None:
+                work.notices.append(notice)
+            if event.final:
+                vehicle.firing.pop(event.id, None)
+            else:
+                vehicle.firing[event.id] = event
+
+    def _push(
+        self, waiting: Sequence[tuple[VehicleStream, list[tuple[int, Row]]]], number: int
+    ) -> None:
+        """Score one row of each vehicle."""
+        rows = {vehicle.name: taken[number][1] for vehicle, taken in waiting}
+        times = {vehicle.name: taken[number][0] / SECOND for vehicle, taken in waiting}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            try:
+                results = self._fleet.push(rows, times)
+            except StaleError as error:
+                results = error.results
+                self.counts["rows refused"] += len(error.refused)
+        self.counts["rows"] += len(rows)
+        for vehicle, taken in waiting:
+            result = results.get(vehicle.name)
+            alarms = self._fleet.alarms(vehicle.name)
+            fires = alarms is not None and alarms.is_firing
+            score = math.nan if result is None else result.score
+            vehicle.score = None if result is None else result.score
+            vehicle.recent.add(taken[number][0], taken[number][1], score, fires)
+            vehicle.rows_unsaved += 1
+            self.counts["scored"] += result is not None
+
+    def _new(self, name: str) -> VehicleStream:
+        return VehicleStream(
+            name, max_age=self._ages, interval=self.interval, lateness=self._lateness, recent=RECENT
+        )
+
+    def _restore_firing(self, vehicle: VehicleStream) -> None:
+        alarms = self._fleet.alarms(vehicle.name)
+        for event in [] if alarms is None else alarms.current:
+            record, _ = record_change(vehicle, Change("fired", event.fired, event))
+            vehicle.firing[record.id] = record
+
+
+def raster_interval(detector: Detector, settings: Input) -> int | None:
+    """Return the microseconds between rows; None if every sample is a row."""
+    if settings.rate:
+        return parse_rate(settings.rate)
+    return None if detector.interval_ is None else max(1, round(detector.interval_ * SECOND))
+
+
+def _max_ages(channels: int, settings: Input, interval: int | None) -> NDArray[np.int64]:
+    age = interval or 0
+    if settings.max_age:
+        age = parse_duration("max_age of [input]", settings.max_age)
+    return np.full(channels, age, dtype=np.int64)

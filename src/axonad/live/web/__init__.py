@@ -1,0 +1,1 @@
+"""The web part of ``axonad live``: pages, REST, metrics, and who may use them."""

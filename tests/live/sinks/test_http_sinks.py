@@ -1,0 +1,126 @@
+"""Webhook and Alertmanager against an HTTP server that fails when told to."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import time
+
+import pytest
+
+from axonad.errors import ConfigError
+from axonad.live.config import Alertmanager, Webhook
+from axonad.live.record import Action, EventRecord, Notice
+from axonad.live.sinks.alertmanager import AlertmanagerSink
+from axonad.live.sinks.contract import SinkError
+from axonad.live.sinks.runner import SinkRunner
+from axonad.live.sinks.webhook import WebhookSink, sign
+from axonad.live.store.contract import Commit
+from axonad.live.store.memory import MemoryStore
+
+NOW = round(time() * 1e6)
+
+
+class Receiver(ThreadingHTTPServer):
+    """Collects what is posted; answers with the status codes in ``answers`` first."""
+
+    def __init__(self):
+        self.posts, self.answers = [], []
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        code = self.server.answers.pop(0) if self.server.answers else 200
+        if code == 200:
+            self.server.posts.append((self.path, self.headers, body))
+        self.send_response(code)
+        if code == 302:
+            self.send_header("Location", self.server.url)
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def receiver():
+    with Receiver() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def record(number=1, status="firing", ends=NOW):
+    return EventRecord(
+        id=f"e{number}", vehicle="car <1>", number=number, kind="anomaly", severity="alarm",
+        status=status, begins=NOW - 10, ends=ends, fired=NOW, peak=NOW, score=3.5,
+        channels=("yaw",),
+    )  # fmt: skip
+
+
+def notice(what, event):
+    return Notice(f"{event.id}/{what}/1", what, event)
+
+
+def store_with(*notices):
+    store = MemoryStore()
+    store.commit(Commit(1, events=[n.event for n in notices], notices=notices))
+    return store
+
+
+def test_a_webhook_is_told_once_signed_and_again_after_a_failure(receiver):
+    settings = Webhook(url=receiver.url + "/hook")
+    store = store_with(notice("fired", record()), notice("resolved", record(status="resolved")))
+    runner = SinkRunner(WebhookSink(settings, secret="s"), store)  # noqa: S106
+    receiver.answers = [200, 500]
+    assert runner.round()
+    with pytest.raises(SinkError, match="answered 500"):
+        runner.round()
+    while runner.round():
+        pass
+    ids = [headers["X-AxonAD-Id"] for _, headers, _ in receiver.posts]
+    assert ids == ["e1/fired/1", "e1/resolved/1"]
+    _, headers, body = receiver.posts[-1]
+    assert headers["X-AxonAD-Signature"] == sign(b"s", headers["X-AxonAD-Timestamp"], body)
+    assert json.loads(body)["event"]["vehicle"] == "car <1>"
+
+
+def test_notices_that_are_too_old_are_given_up(receiver):
+    old = record(ends=NOW - 3 * 86_400_000_000)
+    runner = SinkRunner(WebhookSink(Webhook(url=receiver.url)), store_with(notice("fired", old)))
+    runner.round()
+    assert receiver.posts == [] and runner.status.given_up == 1
+
+
+def test_alertmanager_gets_firing_events_again_and_resolved_ones_once(receiver):
+    sink = AlertmanagerSink(Alertmanager(url=receiver.url, labels={"site": "x"}))
+    store = store_with(notice("fired", record()), notice("fired", record(2)))
+    store.act("e2", Action("shelve"))
+    runner = SinkRunner(sink, store)
+    runner.start()
+    while len(receiver.posts) < 2:
+        threading.Event().wait(0.01)
+    runner.stop()
+    path, _, body = receiver.posts[1]  # the reminder
+    (alert,) = json.loads(body)
+    assert path == "/api/v2/alerts"
+    assert alert["labels"] == {
+        "site": "x", "alertname": "axonad_anomaly", "vehicle": "car <1>", "event": "e1",
+    }  # fmt: skip
+    assert alert["endsAt"] > alert["startsAt"]
+    sink.tell([notice("resolved", record(status="resolved"))])
+    ended = json.loads(receiver.posts[-1][2])[0]
+    assert ended["labels"] == alert["labels"] and ended["endsAt"] < alert["endsAt"]
+
+
+def test_redirects_and_dead_servers_are_failures(receiver):
+    receiver.answers = [302]
+    sink = WebhookSink(Webhook(url=receiver.url))
+    with pytest.raises(SinkError, match="answered 302"):
+        sink.tell([notice("fired", record())])
+    with pytest.raises(SinkError, match="cannot be reached"):
+        WebhookSink(Webhook(url="http://127.0.0.1:9")).tell([notice("fired", record())])
+    with pytest.raises(ConfigError, match="must be an address"):
+        WebhookSink(Webhook(url="file:///etc/passwd"))

@@ -1,0 +1,25 @@
+CREATE TABLE meta (name {name} PRIMARY KEY, value {name} NOT NULL);
+INSERT INTO meta VALUES ('number', '7'), ('owner', 'x'), ('model', 'model'), ('version', '1');
+CREATE TABLE vehicles (vehicle {name} PRIMARY KEY, state {blob} NOT NULL, last_time BIGINT NOT NULL);
+INSERT INTO vehicles VALUES ('car', {hex}7374617465', 40);
+CREATE TABLE tails (number {number}, vehicle {name} NOT NULL, samples {blob} NOT NULL);
+INSERT INTO tails (vehicle, samples) VALUES ('car', {hex}31'), ('car', {hex}32');
+CREATE INDEX tails_by_vehicle ON tails (vehicle, number);
+CREATE TABLE courses (number {number}, vehicle {name} NOT NULL, begins BIGINT NOT NULL, ends BIGINT NOT NULL, bytes BIGINT NOT NULL, data {blob} NOT NULL);
+INSERT INTO courses (vehicle, begins, ends, bytes, data) VALUES ('car', 10, 20, 44, {hex}433102000000020000007801e36280002e28cdc0d060cfc0e0e000e4027103102f00e2030e0c8c00358c0435');
+CREATE INDEX courses_by_vehicle ON courses (vehicle, ends, begins);
+CREATE INDEX courses_by_age ON courses (ends, number);
+CREATE TABLE events (id {name} PRIMARY KEY, vehicle {name} NOT NULL, kind {name} NOT NULL, severity {name} NOT NULL, status {name} NOT NULL, begins BIGINT NOT NULL, ends BIGINT NOT NULL, changed BIGINT NOT NULL, detail {name} NOT NULL, acknowledged BIGINT NOT NULL, shelved BIGINT NOT NULL, comments {name} NOT NULL);
+INSERT INTO events VALUES ('e', 'car', 'anomaly', 'high', 'firing', 10, 20, 7, '{"number": 1, "fired": 12, "peak": 13, "score": 2.5, "channels": ["speed"], "reason": "", "drift": false, "final": false}', 1, 0, '[{"time": 15, "author": "Ann", "text": "seen"}]');
+CREATE INDEX events_by_begin ON events (begins, id);
+CREATE INDEX events_by_vehicle ON events (vehicle, begins, id);
+CREATE INDEX events_by_status ON events (status, begins, id);
+CREATE INDEX events_by_change ON events (changed);
+CREATE TABLE notices (number {number}, id {name} NOT NULL UNIQUE, event {name} NOT NULL, what {name} NOT NULL, record {name} NOT NULL);
+INSERT INTO notices (id, event, what, record) VALUES ('e fired 12', 'e', 'fired', '{"id": "e", "vehicle": "car", "number": 1, "kind": "anomaly", "severity": "high", "status": "firing", "begins": 10, "ends": 12, "fired": 12, "peak": 12, "score": 2.0, "channels": ["speed"], "reason": "", "drift": false, "final": false, "changed": 0, "acknowledged": false, "shelved": false, "comments": []}');
+CREATE INDEX notices_by_event ON notices (event);
+CREATE TABLE sinks (sink {name} PRIMARY KEY, told BIGINT NOT NULL);
+INSERT INTO sinks VALUES ('mail', 1);
+CREATE TABLE confirmed (sink {name} NOT NULL, number BIGINT NOT NULL, PRIMARY KEY (sink, number));
+CREATE TABLE positions (source {name} PRIMARY KEY, position BIGINT NOT NULL);
+INSERT INTO positions VALUES ('nats:FLEET', 17)
