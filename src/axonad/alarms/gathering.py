@@ -83,12 +83,13 @@ class Gathering:
 
     def add(self, score: float) -> None:
         """Count a row; one without a score (NaN) does not count."""
-        if self.is_active and not math.isnan(score):
-            known, is_hot = self._counts, score > self._policy.release
-            is_above = not is_hot and score > self._level
-            self._counts = Counts(
-                known.calm + (not is_hot), known.above + is_above, known.hot + is_hot
-            )
+        if not self.is_active:
+            return
+        known = self._counts
+        if score > self._policy.release:
+            self._counts = Counts(known.calm, known.above, known.hot + 1)
+        elif score <= self._policy.release:
+            self._counts = Counts(known.calm + 1, known.above + (score > self._level), known.hot)
 
     def see(self, scores: NDArray[np.float64]) -> None:
         """Prepare for rows to come; :meth:`move` tells how many of them have come."""
