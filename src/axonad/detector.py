@@ -26,6 +26,7 @@ from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
 from axonad.data.recordings import Recordings
+from axonad.data.units import check_units, common_units
 from axonad.errors import ConfigError
 from axonad.explain import Reference
 from axonad.explanation import Explanation, scene_of
@@ -104,6 +105,7 @@ class Detector(Alarmed):
             self._prepare_alarms(source, interval)
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
+            self.units_ = common_units(source)
             self.recordings_ = Recordings.one(len(X)) if recordings is None else recordings
             self.context_ = Context.learn(self.context, X, names)
             scores = learn(self.in_context(X), names)
@@ -276,6 +278,7 @@ class Detector(Alarmed):
     def matched(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training, all values finite."""
         self.check_fitted()
+        check_units(self.units_, X)
         values, names = to_matrix(X)
         known = self.channel_names
         values = match_channels(values, names, expected=known, count=self.n_features_in_)

@@ -14,7 +14,7 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.report_files import (
     command_line,
     display_names,
@@ -69,6 +69,7 @@ def report(
     ignore: options.Ignore = None,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     ignore_extra: options.IgnoreExtra = False,
     fill: options.Fill = None,
@@ -92,8 +93,8 @@ def report(
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator,
     )  # fmt: skip
     reading = _Reading(columns, ignore_extra, fill, max_hold)
     views, failures = _gather(detector, files, reading, plots)
@@ -103,7 +104,7 @@ def report(
     given = {
         "--title": title, "--selftest": selftest, "--plots": plots if plots != EXPLAINED else None,
         "--device": device, "--time": time, "--label": label, "--ignore": ignore,
-        "--rename": rename, "--dbc": dbc, "--max-age": max_age,
+        "--rename": rename, "--dbc": dbc, "--rate": rate, "--max-age": max_age,
         "--ignore-extra": ignore_extra, "--fill": fill, "--max-hold": max_hold,
         "--threshold": threshold, "--alarm-rate": alarm_rate, "--separator": separator,
     }  # fmt: skip
@@ -118,6 +119,7 @@ def report(
         listed_only=listed_only,
     )
     atomic.write_bytes(target, render(page), overwrite=force)
+    say_raster(detector, columns, files)
     for view in views:
         print_line(f"{view.source.name}: {verdict(view, page.card)}")
     print_line(f"wrote {target}")

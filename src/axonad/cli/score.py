@@ -16,7 +16,13 @@ from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
-from axonad.cli.reading import checked_chunks, for_model, read_for_model, read_options
+from axonad.cli.reading import (
+    checked_chunks,
+    for_model,
+    read_for_model,
+    read_options,
+    say_raster,
+)
 from axonad.cli.recording_files import write_recording
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
@@ -79,6 +85,7 @@ def score(
     ignore_extra: options.IgnoreExtra = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -135,6 +142,7 @@ def score(
             ignore=ignore,
             rename=rename,
             dbc=dbc,
+            rate=rate,
             max_age=max_age,
             separator=separator,
         ),
@@ -155,6 +163,7 @@ def score(
             continue
         _print_events(found)
         print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
+    say_raster(detector, how.columns, by_path)
     if len(jobs) > 1:
         folders = [folder for folder in (target, figure, events_file) if folder is not None]
         print_line("wrote to " + " and ".join(map(str, folders)))
