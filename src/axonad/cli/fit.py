@@ -31,7 +31,7 @@ def fit(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
+            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; several files "
             "or a pattern."
         ),
     ],

@@ -50,7 +50,7 @@ def report(
     data: Annotated[
         list[str],
         typer.Argument(
-            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; files, or patterns "
+            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; files, or patterns "
             "such as 'day/*.csv'."
         ),
     ],

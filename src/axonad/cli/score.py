@@ -52,7 +52,7 @@ def score(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
+            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; several files "
             "or a pattern."
         ),
     ],

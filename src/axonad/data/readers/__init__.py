@@ -22,7 +22,10 @@ READERS = {
     ".asc": "axonad.data.readers.can_log:read_asc",
     ".log": "axonad.data.readers.can_log:read_candump",
     ".mcap": "axonad.data.readers.mcap:read_mcap",
+    ".bag": "axonad.data.readers.rosbag:read_rosbag",
+    ".db3": "axonad.data.readers.rosbag:read_rosbag",
 }
+BAG_FOLDER = "metadata.yaml"  # in the folder of a ROS 2 bag
 TABLES = (".csv", ".csv.gz", ".parquet")
 RECORDINGS = frozenset(target for ending, target in READERS.items() if ending not in TABLES)
 """Readers of files whose channels have times of their own; they are resampled onto a raster."""
@@ -42,7 +45,8 @@ def read(
     max_age: str | None = None,
     codes: bool = False,
 ) -> Series:
-    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP).
+    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP,
+    ROS bag).
 
     The file is parsed in a process of its own, so a damaged file cannot harm this one. The channels
     of a recording are resampled onto one raster; see :mod:`axonad.data.resample`.
@@ -50,7 +54,7 @@ def read(
     Parameters
     ----------
     path
-        The file; its suffix selects the reader.
+        The file, whose suffix selects the reader, or the folder of a ROS 2 bag.
     label
         Column with 0/1 labels. Default: the column named ``Label`` (any case), if present.
     time
@@ -90,7 +94,12 @@ def read(
 
 def is_recording(path: Path) -> bool:
     """Return whether a file is a recording by its name: its channels have times of their own."""
-    return any(path.name.lower().endswith(e) for e in READERS if READERS[e] in RECORDINGS)
+    return is_bag_folder(path) or any(path.name.lower().endswith(e) for e in READERS if READERS[e] in RECORDINGS)
+
+
+def is_bag_folder(path: Path) -> bool:
+    """Return whether a folder is a bag of ROS 2."""
+    return (path / BAG_FOLDER).is_file()
 
 
 def find_reader(path: Path) -> tuple[str, int]:
@@ -102,8 +111,13 @@ def find_reader(path: Path) -> tuple[str, int]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"{path} cannot be read: {reason}") from None
+    if is_bag_folder(path):
+        return READERS[".db3"], sum(one.stat().st_size for one in path.iterdir())
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{path} is a folder; expected a file ({', '.join(READERS)})")
+        raise FileError(
+            f"{path} is a folder without the {BAG_FOLDER} of a ROS 2 bag; expected a file "
+            f"({', '.join(READERS)})"
+        )
     if not stat.S_ISREG(status.st_mode):
         raise FileError(f"{path} is a pipe, socket or device; expected a plain file")
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):
