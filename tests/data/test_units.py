@@ -27,7 +27,7 @@ def test_a_detector_remembers_units_and_refuses_others(tmp_path):
         assert len(one.decision_function(drive("km/h", "°/s", ""))) == 200
         with pytest.raises(ChannelError, match=r"b.mf4: speed was km/h in training, is m/s here"):
             one.events(drive("m/s", "", "", name="b.mf4"))
-    with pytest.raises(ChannelError, match="b.mf4: torque was Nm in the others, is lbft here"):
+    with pytest.raises(ChannelError, match=r"b.mf4: torque was Nm in the others, is lbft here"):
         detector.fit([drive("km/h", "", "Nm"), drive("km/h", "", "lbft", name="b.mf4")])
     assert detector.units_["speed"] == "km/h", "a fit that fails changes nothing"
     assert detector.fit(waves(200)).units_ == {}

@@ -31,8 +31,8 @@ def fit(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; several files "
-            "or a pattern."
+            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; "
+            "several files or a pattern."
         ),
     ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],

@@ -50,8 +50,8 @@ def report(
     data: Annotated[
         list[str],
         typer.Argument(
-            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; files, or patterns "
-            "such as 'day/*.csv'."
+            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; files, or "
+            "patterns such as 'day/*.csv'."
         ),
     ],
     target: Annotated[Path, typer.Option("--out", "-o", help="File to write the page to, .html.")],

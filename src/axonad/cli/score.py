@@ -52,8 +52,8 @@ def score(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; several files "
-            "or a pattern."
+            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; "
+            "several files or a pattern."
         ),
     ],
     target: Annotated[

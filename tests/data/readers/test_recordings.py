@@ -201,7 +201,7 @@ def test_messages_of_ros(tmp_path, name):
 
 def test_damaged_bags_and_plain_folders_are_refused(tmp_path):
     (tmp_path / "plain").mkdir()
-    with pytest.raises(FileError, match="plain is a folder without the metadata.yaml of a ROS 2"):
+    with pytest.raises(FileError, match=r"plain is a folder without the metadata.yaml of a ROS 2"):
         axonad.read(tmp_path / "plain")
     bag = recordings.write_bag(tmp_path / "bag", storage="sqlite3")
     (bag / "metadata.yaml").write_text("rosbag2_bagfile_information: {version: 9}")

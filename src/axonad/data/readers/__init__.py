@@ -45,8 +45,7 @@ def read(
     max_age: str | None = None,
     codes: bool = False,
 ) -> Series:
-    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP,
-    ROS bag).
+    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP, bag).
 
     The file is parsed in a process of its own, so a damaged file cannot harm this one. The channels
     of a recording are resampled onto one raster; see :mod:`axonad.data.resample`.
@@ -94,7 +93,8 @@ def read(
 
 def is_recording(path: Path) -> bool:
     """Return whether a file is a recording by its name: its channels have times of their own."""
-    return is_bag_folder(path) or any(path.name.lower().endswith(e) for e in READERS if READERS[e] in RECORDINGS)
+    endings = [ending for ending, target in READERS.items() if target in RECORDINGS]
+    return path.name.lower().endswith(tuple(endings)) or is_bag_folder(path)
 
 
 def is_bag_folder(path: Path) -> bool:
