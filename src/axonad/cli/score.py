@@ -230,7 +230,7 @@ def _score_whole(
             cuts=found.cuts,
         )
     if job.is_recording:
-        write_recording(job.target, series, found)
+        write_recording(job.target, series, found, events)
     else:
         write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
