@@ -66,7 +66,7 @@ def _expected(series: Series, found: Explanation, events: Iterable[Event]) -> Co
     if series.unusable is not None:
         values[series.unusable] = np.nan
     names = found.names or series.channels
-    known = ~np.isnan(values).all(axis=0)
+    known: NDArray[np.bool_] = np.asarray(np.isfinite(values).any(axis=0))
     return {name: values[:, i] for i, name in enumerate(names) if known[i]}
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.frames import Matrix
 from axonad.explain.relations import Prediction, Relations
 
 Array = NDArray[np.float64]
@@ -59,7 +60,7 @@ def expect(relations: Relations, X: Array, prediction: Prediction, *, first: int
     return Expected(*result)
 
 
-def expect_all(relations: Relations, X: Array, *, blamed: tuple[int, ...] = ()) -> Array:
+def expect_all(relations: Relations, X: Matrix, *, blamed: tuple[int, ...] = ()) -> Array:
     """Return what each channel should have been in rows that follow one another, by the others.
 
     ``blamed`` are channels that are no input: they and all others are predicted without them. The
