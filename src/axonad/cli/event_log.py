@@ -56,8 +56,8 @@ class EventLog:
     ) -> None:
         check_output(path, force=force or resume, endings=ENDINGS)
         self.count = 0
-        self._columns = ALARM_COLUMNS if alarms else COLUMNS
-        self._columns += WHY_COLUMNS if explained else ()
+        columns: tuple[str, ...] = ALARM_COLUMNS if alarms else COLUMNS
+        self._columns = columns + (WHY_COLUMNS if explained else ())
         self._header = ",".join(self._columns)
         self._path = path
         self._is_csv = path.suffix.lower() == ".csv"
