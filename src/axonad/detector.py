@@ -35,6 +35,7 @@ from axonad.live_windows import LiveWindows, Scored
 from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
 from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
+from axonad.without_channels import without_channels
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -162,6 +163,7 @@ class Detector(Alarmed):
         )
 
     scene = scene_of
+    without = without_channels
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
         """Return one score per row of checked data without gaps."""
