@@ -17,7 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def _sample(reference: Reference, columns: list[int], names: tuple[str, ...]) ->
 
 def _alarms(setup: AlarmSetup, move: Move, columns: list[int]) -> AlarmSetup:
     """Return the alarms of a detector on the scale of another one's scores."""
-    policy, moved = setup.policy, {}
+    policy, moved = setup.policy, dict[str, Any]()
     for name in ("start", "end", "level"):
         value = getattr(policy, name)
         moved[name] = None if value is None else move(value)

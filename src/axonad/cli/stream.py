@@ -15,7 +15,16 @@ import typer
 from axonad.cli import alarm_options
 from axonad.cli.event_log import EventLog
 from axonad.cli.interrupts import Interrupts
-from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder, TimeColumn
+from axonad.cli.missing_channels import missing_in_stream
+from axonad.cli.options import (
+    AllowMissing,
+    Device,
+    Force,
+    IgnoreExtra,
+    MaxHold,
+    ModelFolder,
+    TimeColumn,
+)
 from axonad.cli.output_files import check_output
 from axonad.cli.stream_answers import Answer, Answers
 from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
@@ -40,6 +49,7 @@ def stream(
     ] = None,
     time: TimeColumn = None,
     ignore_extra: IgnoreExtra = False,
+    allow_missing: AllowMissing = False,
     max_hold: MaxHold = None,
     hold_limit: Annotated[int | None, typer.Option(min=0, hidden=True)] = None,
     state: Annotated[
@@ -79,6 +89,11 @@ def stream(
         check_choice("--format", form, FORMATS)
     detector = _load(model, device)
     alarm_options.apply_threshold(detector, threshold, alarm_rate)
+    lines, missing = _stdin_lines(), tuple[str, ...]()
+    if allow_missing:
+        missing, lines = missing_in_stream(lines, detector.channel_names)
+        detector = detector.without(missing)
+        alarm_options.apply_threshold(detector, threshold, alarm_rate)
     keep = rows_to_keep(detector) if explain else 0
     scorer = _start(detector, state, ignore_extra=ignore_extra, keep=keep)
     limit = hold_limit if max_hold is None else max_hold
@@ -96,11 +111,11 @@ def stream(
         saver = StateSaver(scorer, answers, state, every=save_every)
         reader = LineReader(
             detector.channel_names, detector.n_features_in_, form=form, time=time,
-            ignore_extra=ignore_extra,
+            ignore_extra=ignore_extra, left_out=missing,
         )  # fmt: skip
         interrupts = stack.enter_context(Interrupts())
         try:
-            for row in reader.read(_stdin_lines()):
+            for row in reader.read(lines):
                 with interrupts.delayed():
                     answer = answers.answer(row)
                 if answer is not None and not (alarms_only and _is_quiet(answer)):

@@ -44,6 +44,7 @@ def read(
     rate: str | None = None,
     max_age: str | None = None,
     codes: bool = False,
+    allow_missing: bool = False,
 ) -> Series:
     """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP, bag).
 
@@ -79,6 +80,8 @@ def read(
         channel's own interval, and at least one row.
     codes
         Read all integer codes of a recording, such as gears and states.
+    allow_missing
+        Read a file that lacks some of ``channels``; by default it is refused.
     """
     from axonad.data.readers.asked import Asked
     from axonad.data.readers.reading import read_whole
@@ -86,7 +89,7 @@ def read(
 
     asked = Asked.of(
         label=label, time=time, ignore=ignore, channels=channels, rename=rename, dbc=dbc,
-        rate=rate, max_age=max_age, codes=codes,
+        rate=rate, max_age=max_age, codes=codes, allow_missing=allow_missing,
     )  # fmt: skip
     return read_whole(Request.of(path, asked, separator=separator))
 
