@@ -35,7 +35,7 @@ from axonad.live_windows import LiveWindows, Scored
 from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
 from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
-from axonad.without_channels import without_channels
+from axonad.without_channels import HINT, without_channels
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -283,7 +283,8 @@ class Detector(Alarmed):
         check_units(self.units_, X)
         values, names = to_matrix(X)
         known = self.channel_names
-        values = match_channels(values, names, expected=known, count=self.n_features_in_)
+        count = self.n_features_in_
+        values = match_channels(values, names, expected=known, count=count, hint=HINT)
         check_finite(values, known or names, purpose="X")
         return values
 

@@ -34,6 +34,7 @@ ABLE = (
     "MultiView", "Relation", "Forecast", "ShapeMemory", "CrossChannelRidge", "PCA", "ControlChart",
 )  # fmt: skip
 """Names of the detectors that can score without some channels, for messages."""
+HINT = "; --allow-missing or detector.without([...]) scores without, if the detector can"
 TAILS = (0.9, 0.99, 0.999)  # shares of training scores below the upper tail
 
 Array = NDArray[np.float64]

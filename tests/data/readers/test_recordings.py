@@ -258,36 +258,3 @@ def test_real_drives_are_decoded_as_by_asammdf(shared_data, tmp_path):
         assert known.mean() > 0.99
         np.testing.assert_allclose(series.values[known, 0], expected[known], rtol=1e-12)
         assert series.units == (signal.unit,)
-
-
-def test_routes_of_a_real_drive_agree(shared_data, tmp_path):
-    from asammdf import MDF
-
-    archive = shared_data / "recordings.zip"
-    if not archive.is_file():
-        pytest.skip(f"no real recordings: {archive} does not exist (set AXONAD_DATA)")
-    with zipfile.ZipFile(archive) as file:
-        for name in ("drive_4.MF4", "canmod-gps.dbc"):
-            (tmp_path / name).write_bytes(file.read(f"recordings/{name}"))
-    with MDF(tmp_path / "drive_4.MF4") as mdf:
-        signal = mdf.get("CAN_DataFrame")
-    rows, times = signal.samples, np.round(signal.timestamps, 6)
-    first = int(np.flatnonzero((np.rint(times * 1e6) % 1000 == 0) & (times > 60))[0])
-    cut = range(first, first + 3000)  # ASC and BLF have a beginning in whole milliseconds
-    messages = [
-        recordings.can.Message(
-            timestamp=BEGIN + times[i] - times[first],
-            arbitration_id=int(rows["CAN_DataFrame.ID"][i]), channel=0,
-            is_extended_id=bool(rows["CAN_DataFrame.IDE"][i]),
-            data=bytes(rows["CAN_DataFrame.DataBytes"][i][: rows["CAN_DataFrame.DLC"][i]]),
-        )
-        for i in cut
-    ]  # fmt: skip
-    dbc = [tmp_path / "canmod-gps.dbc"]
-    expected = axonad.read(recordings.write_bus_mdf(tmp_path / "cut.mf4", messages), dbc=dbc)
-    assert expected.values.shape[0] > 2000
-    for ending in (".blf", ".asc", ".log"):
-        found = axonad.read(recordings.write_log(tmp_path / f"cut{ending}", messages), dbc=dbc)
-        assert found.channels == expected.channels
-        np.testing.assert_array_equal(found.values, expected.values)
-        np.testing.assert_array_equal(np.diff(found.times), np.diff(expected.times))
