@@ -25,7 +25,7 @@ SUPPORT = {
     "modelfile/fingerprint.py", "modelfile/plain_file.py", "saving.py", "score/restoring.py",
     "registry.py", "explanation.py", "fit_report.py", "live_windows.py", "model/config.py",
     "score/blame.py", "stretches.py", "data/holding.py", "data/clock.py", "data/timing.py",
-    "cli/missing_values.py", "cli/alarm_options.py", "cli/event_files.py",
+    "cli/missing_channels.py", "cli/missing_values.py", "cli/alarm_options.py", "cli/event_files.py",
     "cli/main.py", "cli/options.py", "cli/output_files.py", "cli/terminal.py", "cli/score_table.py",
     "cli/app.py", "cli/signals.py", "report/times.py",
     "cli/several_files.py", "training_data.py", "data/recordings.py",
