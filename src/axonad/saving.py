@@ -20,6 +20,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.conditioning import Conditioning
 from axonad.data.context import Context, find_columns
 from axonad.data.frames import Names
+from axonad.data.raster import parse_duration
 from axonad.data.recordings import Recordings
 from axonad.errors import ConfigError, NotFittedError
 from axonad.explain.reference import Reference
@@ -48,6 +49,9 @@ class Saving(Conditioning, ABC):
     """Name and times of the training data as text, if whoever called ``fit`` has set it."""
     units_: Mapping[str, str] = MappingProxyType({})
     """Units of the training channels, where they are known; scoring is refused in others."""
+    max_age_: str | None = None
+    """For how long values of training recordings were held, if whoever called ``fit`` has set it;
+    recordings to score are read alike, at ``interval_``."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
@@ -133,6 +137,8 @@ class Saving(Conditioning, ABC):
             document["alarms"] = self.alarm_setup_.to_json()
         if self.units_:
             document["units"] = dict(self.units_)
+        if self.max_age_ is not None:
+            document["max_age"] = self.max_age_
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         if self.trained_on_ is not None:
@@ -159,6 +165,9 @@ class Saving(Conditioning, ABC):
             self.trained_on_ = {name: str(value)[:LONGEST] for name, value in known.items()}
         if document.get("units") is not None:
             self.units_ = _check_units(document["units"])
+        if document.get("max_age") is not None:
+            self.max_age_ = str(document["max_age"])
+            parse_duration("max_age", self.max_age_)
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])

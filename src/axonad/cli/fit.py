@@ -20,9 +20,8 @@ from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_json, print_line
 from axonad.config import build, parse_assignments, read_toml
-from axonad.data.readers import read
+from axonad.data.readers import is_recording, read
 from axonad.data.series import Series
-from axonad.data.units import check_units, units_of
 from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
 from axonad.multiview.detector import MultiView
@@ -36,8 +35,8 @@ def fit(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
-            "or a pattern."
+            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; "
+            "several files or a pattern."
         ),
     ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
@@ -127,11 +126,8 @@ def fit(
     files = SeveralFiles(paths, stop=not skip_bad)
     raw = files.read(read_one)
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
-    units = units_of(raw[0])
-    for series in raw[1:]:
-        check_units(units, series)
     made.fit(recordings)
-    made.units_ = units
+    made.max_age_ = max_age if any(map(is_recording, paths)) else None
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))

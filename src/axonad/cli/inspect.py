@@ -25,7 +25,10 @@ NUMERIC = ("rate", "samples", "lowest", "highest", "new", "held", "missing", "he
 
 
 def inspect(
-    data: Annotated[Path, typer.Argument(help="CSV, Parquet, MDF, BLF, ASC, candump log or MCAP.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag."),
+    ],
     figure: Annotated[
         Path | None, typer.Option(help="Also draw the channels to this PNG or SVG.")
     ] = None,

@@ -87,6 +87,13 @@ IgnoreExtra = Annotated[
     bool,
     typer.Option("--ignore-extra", help="Ignore columns that the model does not know."),
 ]
+AllowMissing = Annotated[
+    bool,
+    typer.Option(
+        "--allow-missing",
+        help="Score without channels of the model that the data lacks, if the detector can.",
+    ),
+]
 Fill = Annotated[
     str | None,
     typer.Option(

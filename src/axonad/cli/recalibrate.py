@@ -17,7 +17,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import build, parse_assignments
@@ -75,6 +75,7 @@ def recalibrate(
     ignore_extra: options.IgnoreExtra = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -97,15 +98,17 @@ def recalibrate(
     detector.set_params(**{k: v for k, v in changes.items() if k in known and v is not None})
     shape = _shape(detector, settings or [])
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator,
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
         return read_for_model(path, columns, detector, ignore_extra=ignore_extra)
 
-    files = SeveralFiles(expand(data))
+    paths = expand(data)
+    files = SeveralFiles(paths)
     raw = files.read(read_one)
+    say_raster(detector, columns, paths)
     filled = [_filled(series, detector, fill, max_hold) for series in raw]
     setup, found = find_alarms(
         detector, filled, budget=allowed, refit=refit, folds=folds, seconds_per_step=seconds,

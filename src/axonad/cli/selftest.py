@@ -13,7 +13,7 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.series import Series
@@ -72,6 +72,7 @@ def selftest(
     ignore_extra: options.IgnoreExtra = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -103,8 +104,8 @@ def selftest(
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator,
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
@@ -112,7 +113,9 @@ def selftest(
         return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
 
     several = SeveralFiles(paths)
-    result = detector.self_test(several.read(read_one), **chosen)
+    recordings = several.read(read_one)
+    say_raster(detector, columns, paths)
+    result = detector.self_test(recordings, **chosen)
     if as_json:
         print_json(json.loads(result.to_json()))
     else:

@@ -130,17 +130,24 @@ def channel_label(index: int, names: Names) -> str:
 
 
 def match_channels(
-    X: Matrix, names: Names, *, expected: Names, count: int, of: str = "the model"
+    X: Matrix,
+    names: Names,
+    *,
+    expected: Names,
+    count: int,
+    of: str = "the model",
+    hint: str = "",
 ) -> Matrix:
     """Return ``X`` with its channels in the ``expected`` order; raise ``ChannelError`` by name.
 
-    If either side has no names, only the number of channels is checked. ``of`` is who expects them.
+    If either side has no names, only the number of channels is checked. ``of`` is who expects them;
+    ``hint`` says what to do about channels that are missing.
     """
     if names is not None and expected is not None:
         check_extra(names, expected)
         missing = [name for name in expected if name not in names]
         if missing:
-            raise ChannelError(f"X lacks {_listed(missing)} the model was fitted on")
+            raise ChannelError(f"X lacks {_listed(missing)} the model was fitted on{hint}")
         return X if names == expected else X[:, [names.index(name) for name in expected]]
     if X.shape[1] != count:
         raise ChannelError(  # scikit-learn's words; a feature is a channel

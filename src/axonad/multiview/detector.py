@@ -85,6 +85,17 @@ class MultiView(Detector):
     holds_out: ClassVar[bool] = True
     conditions: ClassVar[bool] = True
     divides: ClassVar[bool] = True
+    can_score_without: ClassVar[bool] = True
+
+    def changes_without(self) -> dict[str, Any]:
+        """Return the views that learn in seconds: all but the network."""
+        views = tuple(name for name in self.views if name != "network")
+        if not views:
+            raise ConfigError(
+                "a MultiView with the network alone cannot score without a channel; fit one with "
+                f"other views: {', '.join(name for name in VIEWS if name != 'network')}"
+            )
+        return {"views": views}
 
     @property
     def history(self) -> int:

@@ -41,6 +41,20 @@ Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder for the rows. Default: results/SUITE.")
 ]
 Data = Annotated[Path | None, typer.Option(help="Folder or zip with the suite's series.")]
+OwnData = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--data",
+        help="Folder or zip with the suite's series, or your own labelled files instead of them: "
+        "any format, patterns, may be repeated.",
+    ),
+]
+Train = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the rows of your own files to learn from, the first ones. Default: 0.5."
+    ),
+]
 SeriesParts = Annotated[
     list[str] | None,
     typer.Option(help="Only series whose name contains this, comma-separated or repeated."),

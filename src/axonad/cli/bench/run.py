@@ -21,8 +21,11 @@ from axonad.cli.bench.options import parse_seeds, split_names
 from axonad.cli.bench.progress_display import follow
 from axonad.cli.completion import suite_names
 from axonad.cli.options import AsJson
+from axonad.cli.several_files import PATTERN, expand
 from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import check_choice
+from axonad.data.readers import is_bag_folder
+from axonad.errors import ConfigError
 from axonad.extras import need
 
 SCORES = "scores"
@@ -36,7 +39,8 @@ def run(
         ),
     ],
     target: options.Out = None,
-    data: options.Data = None,
+    data: options.OwnData = None,
+    train: options.Train = None,
     detectors: options.Detectors = None,
     series: options.SeriesParts = None,
     split: options.Split = None,
@@ -64,7 +68,7 @@ def run(
 ) -> None:
     """Run the jobs of a suite that have no row yet."""
     check_choice("engine", engine, ENGINES)
-    found = read_suite(suite, data=data)
+    found = read_suite(suite, data=_data(data or [], train))
     jobs = found.jobs(
         detectors=split_names(detectors, known={one.title for one in found.detectors}),
         series=split_names(series), protocols=split_names(protocols), split=split,
@@ -81,6 +85,24 @@ def run(
         workers=workers, device=device, time_limit=time_limit, memory_limit=memory_limit,
         keep_scores=keep_scores, rescore=rescore, retry_failed=retry_failed, as_json=as_json,
     )  # fmt: skip
+
+
+def _data(given: Sequence[Path], train: float | None) -> Path | dict[str, Any] | None:
+    """Return where the series are: the suite's in a folder or a zip, or the user's own files."""
+    one = given[0] if len(given) == 1 else None
+    if not given or (one is not None and _is_collection(one)):
+        if train is not None:
+            raise ConfigError("--train is for your own files; name them with --data")
+        return one
+    files = [str(path) for path in expand(given)]
+    return {"source": "recordings", "paths": files} | ({} if train is None else {"train": train})
+
+
+def _is_collection(path: Path) -> bool:
+    """Return whether a path names a folder or a zip of series, and not one file or a pattern."""
+    if path.is_dir():
+        return not is_bag_folder(path)
+    return path.suffix.lower() in ("", ".zip") and not any(mark in str(path) for mark in PATTERN)
 
 
 def run_suite(

@@ -49,6 +49,7 @@ class Message:
     key: int
     is_j1939: bool
     signals: tuple[Signal, ...]
+    size: int = 8  # bytes
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _message(message: Any, seen: Counter[str], *, is_j1939: bool) -> Message:
         if 1 <= one.length <= 64 and (not one.is_float or one.length in FLOATS)
     ]
     number = parameter_group(identifier) if is_j1939 else key
-    return Message(message.name, number, is_j1939, tuple(signals))
+    return Message(message.name, number, is_j1939, tuple(signals), int(message.length or 0))
 
 
 def _signal(one: Any, known: dict[str, Any], message: str, seen: Counter[str]) -> Signal:
