@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,8 @@ def live(
     detector = _load(model)
     sources = open_sources(settings, stdin=stdin)
     run_live(
-        detector, settings, sources=sources, announce=_announce, explaining=_load(model),
+        detector, settings, sources=sources, announce=partial(_announce, settings),
+        explaining=_load(model),
         new_model=new_model,
     )  # fmt: skip
 
@@ -89,7 +91,9 @@ def _run_demo(config: LiveConfig) -> None:
 
     with working("simulating drives and fitting a model"):
         *normal, other, another = training_drives(DRIVES, seed=SEED)
-        detector = make_detector("MultiView", views=("forecast", "relation"), seed=SEED)
+        detector = make_detector(
+            "MultiView", views=("forecast", "relation"), context=("coolant_temperature",), seed=SEED
+        )
         detector.fit(normal)
         setup, _ = recalibrate(
             detector, [other, another], budget="1 per hour", seconds_per_step=1 / SAMPLE_RATE
@@ -100,13 +104,17 @@ def _run_demo(config: LiveConfig) -> None:
         f"eight simulated cars; the yaw rate sensor of {fleet.faulty} begins to fail "
         f"{FAULT_AFTER:.0f} s after the start"
     )
+    sources = [*open_sources(config), fleet]
     run_live(
-        detector, config, sources=[*open_sources(config), fleet], announce=_announce,
-        explaining=detector,
-    )  # fmt: skip
+        detector, config, sources=sources, announce=partial(_announce, config), explaining=detector
+    )
 
 
-def _announce(address: str) -> None:
+def _announce(config: LiveConfig, address: str) -> None:
+    kind, _, place = config.store.url.partition(":")
+    kept = f"kept in {place}" if kind == "sqlite" else "kept in PostgreSQL"
+    kept = "lost at the end" if place == ":memory:" else kept
+    print_line(f"states and events are {kept}")
     print_line(f"watching; open {address} (Ctrl-C stops)")
 
 

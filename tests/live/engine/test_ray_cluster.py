@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import signal
+import sys
 from dataclasses import replace
 from threading import Semaphore
 
@@ -288,14 +288,7 @@ def test_a_cluster_that_is_not_there_or_too_small_is_named(cluster, model, tmp_p
 
 
 def test_without_ray_one_sentence_says_what_to_install(model, tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def no_ray(name, *args, **kwargs):
-        if name == "ray":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", no_ray)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[ray\]'"):
         RayEngine(*model, settings(tmp_path)).start()
 

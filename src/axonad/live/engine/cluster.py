@@ -8,7 +8,8 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from axonad.errors import ConfigError, MissingDependencyError
+from axonad.errors import ConfigError
+from axonad.extras import need
 from axonad.live.config import LiveConfig
 from axonad.live.engine.partition import Partition
 from axonad.live.engine.sending import explain
@@ -28,7 +29,7 @@ class Cluster:
     """
 
     def __init__(self, config: LiveConfig) -> None:
-        self.ray = _import_ray()
+        self.ray = need("ray", what="the Ray engine needs")
         self._config = config
         self._started_here = not self.ray.is_initialized()
         if self._started_here:
@@ -146,13 +147,3 @@ def _with_model(files: Mapping[str, bytes]) -> type:
             super().__init__(files, config, **options)
 
     return PartWithModel
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError(
-            "--engine ray needs the package ray; install it with: pip install 'axonad[ray]'"
-        ) from None
-    return ray

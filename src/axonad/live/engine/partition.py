@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -21,8 +21,9 @@ from typing import Any
 from axonad.detector import Detector
 from axonad.errors import AxonADError
 from axonad.live.config import LiveConfig
-from axonad.live.engine.contract import UnavailableError
+from axonad.live.engine.contract import Part, UnavailableError
 from axonad.live.engine.local import LocalEngine
+from axonad.live.engine.status import part_of_sink
 from axonad.live.inbox import OverloadError
 from axonad.live.sample import Delivery, Receipt, Sample
 from axonad.live.sinks.choose import open_sinks
@@ -164,8 +165,12 @@ class Partition:
             raise
         for sink in sinks:
             sink.start()
+            engine.attach(partial(self._look_at, sink))
         self._engine, self._sinks = engine, sinks
         return engine
+
+    def _look_at(self, sink: SinkRunner) -> Part:
+        return part_of_sink(sink.status, of=f" of actor {self._number}")
 
     def _end_if_failed(self, engine: LocalEngine) -> None:
         """End the process if its engine has ended without being told to; Ray starts another."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Condition
 from time import monotonic
@@ -20,7 +20,7 @@ from typing import Any
 from axonad.errors import AxonADError
 from axonad.live.config import LiveConfig
 from axonad.live.engine.cluster import Cluster
-from axonad.live.engine.contract import Health, Mark, Model, UnavailableError
+from axonad.live.engine.contract import Health, Mark, Model, Part, UnavailableError
 from axonad.live.engine.partition import part_of
 from axonad.live.engine.sending import ANSWER, Lane, Split
 from axonad.live.engine.status import percentiles
@@ -63,6 +63,11 @@ class RayEngine:
         self._room = Condition()  # notified when a queue has room again
         self._shed = 0
         self._seen: dict[int, list[VehicleStatus]] = {}  # by part, the newest statuses
+        self._parts: list[Callable[[], Part]] = []
+
+    def attach(self, look: Callable[[], Part]) -> None:
+        """Tell the state of a source or sink with that of the engine."""
+        self._parts.append(look)
 
     def start(self) -> None:
         """Start the actors; each resumes from its store."""
@@ -155,6 +160,7 @@ class RayEngine:
             commit_seconds=max((health.commit_seconds for health in found), default=0.0),
             store_bytes=sum(health.store_bytes for health in found),
             counts=dict(counts),
+            parts=(*(look() for look in self._parts), *(p for h in found for p in h.parts)),
             latency=percentiles([s for lane in self._lanes for s in lane.latencies.copy()]),
         )
 

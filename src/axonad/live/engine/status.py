@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from axonad.detector import Detector
-from axonad.live.engine.contract import Model
+from axonad.live.engine.contract import Model, Part
 from axonad.live.record import Micros, VehicleStatus
+from axonad.live.sinks.contract import SinkStatus
 from axonad.live.vehicle import VehicleStream
 
 
@@ -48,6 +49,12 @@ def percentiles(seconds: Collection[float]) -> dict[str, float]:
     """
     found = sorted(seconds)
     return {f"p{share}": found[len(found) * share // 100] for share in (50, 99) if found}
+
+
+def part_of_sink(sink: SinkStatus, *, of: str = "") -> Part:
+    """Return how a sink is, as engines tell it; ``of`` says whose it is, if there are several."""
+    counts = {"told": sink.told, "failed": sink.failed, "given up": sink.given_up}
+    return Part(f"{sink.name}{of}", sink.error, counts)
 
 
 def _status(vehicle: VehicleStream, is_silent: bool) -> VehicleStatus:

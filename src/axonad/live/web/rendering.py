@@ -21,8 +21,8 @@ from axonad.data.raster import SECOND
 from axonad.live.web.names import to_iso, to_path, to_words
 from axonad.live.web.security import COOKIE, cookie_options
 from axonad.live.web.site import site_of
+from axonad.report.amounts import format_duration
 from axonad.report.page import markup, resources
-from axonad.report.page.axis import format_duration
 
 SHARED = ("decode.js", "charts.js", "curves.js", "keys.js")
 SCRIPTS = ("connection.js", "fleet.js", "vehicle.js", "begin.js")
@@ -95,7 +95,7 @@ def render(
         "caller": caller,
         "has_keys": site.door.keys is not None,
         "token": site.door.form_token(session) if session else "",
-        "trouble": site.engine.health().trouble if caller is not None else "",
+        "trouble": site.engine.health().told if caller is not None else "",
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "now": time.time(),
     }
