@@ -19,7 +19,7 @@ from axonad.alarms.event import Change
 from axonad.config import check_int
 from axonad.data.raster import SECOND, parse_duration, parse_rate
 from axonad.detector import Detector
-from axonad.errors import ConfigError, DataWarning, StaleError
+from axonad.errors import ConfigError, DataWarning, ModelFileError, StaleError
 from axonad.live.clock import ServerClock
 from axonad.live.config import Input
 from axonad.live.duration import to_micros
@@ -30,6 +30,7 @@ from axonad.live.record import EventRecord, Notice
 from axonad.live.sample import Delivery, Receipt, Sample
 from axonad.live.store.contract import Commit, Saved, Snapshot, Tail
 from axonad.live.vehicle import VehicleStream
+from axonad.modelfile import MISFITS
 from axonad.stream import FleetScorer
 
 RECENT = 600  # rows of a vehicle in memory
@@ -95,9 +96,10 @@ class Watch:
         now = self.clock.now()
         for delivery in deliveries:
             refused: Counter[str] = Counter()
-            for sample in delivery.samples:
-                if reason := self._accept(sample, work, now):
-                    refused[reason] += 1
+            with np.errstate(over="ignore", invalid="ignore"):  # in sums of huge values
+                for sample in delivery.samples:
+                    if reason := self._accept(sample, work, now):
+                        refused[reason] += 1
             accepted = len(delivery.samples) - refused.total()
             self.counts["samples"] += len(delivery.samples)
             self.counts.update(refused)
@@ -118,8 +120,8 @@ class Watch:
                 tails.append(Tail(vehicle.name, pack_samples(vehicle.unsaved)))
                 vehicle.has_tails = True
             vehicle.unsaved = []
-        events: dict[str, EventRecord] = {n.event.id: n.event for n in work.notices}  # the newest
-        return Commit(number, tails, snapshots, list(events.values()), work.notices, work.positions)
+        events = list(work.events.values())
+        return Commit(number, tails, snapshots, events, work.notices, work.positions)
 
     def snapshot(self, vehicle: VehicleStream) -> Snapshot:
         """Return the whole state of a vehicle, and its rows since the snapshot before."""
@@ -129,25 +131,29 @@ class Watch:
         vehicle.rows_unsaved, vehicle.has_tails, vehicle.unsaved = 0, False, []
         return Snapshot(name, pack_state(vehicle.state(scorer)), vehicle.raster.newest, course)
 
-    def resume(self, saved: Mapping[str, Saved]) -> None:
-        """Bring vehicles back to where they were; raise ValueError if a state does not fit."""
+    def resume(self, saved: Mapping[str, Saved]) -> dict[str, str]:
+        """Bring vehicles back to where they were; return those that cannot be, and why.
+
+        A vehicle whose state cannot be used begins anew with the samples stored since.
+        """
+        lost: dict[str, str] = {}
         for name, known in saved.items():
             vehicle = self._new(name)
-            if known.state is not None:
-                scorer = vehicle.restore(unpack_state(known.state))
-                if scorer:
-                    self._fleet.resume(name, scorer)
-                    first = self._fleet.counts(name)["rows"]
-                    vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
-                    self._restore_firing(vehicle)
-            for tail in known.tails:
-                for time, row in unpack_samples(tail, channels=len(self._columns)):
-                    if vehicle.is_new:
-                        vehicle.generation = time
-                    vehicle.raster.push(time, row)
-            vehicle.has_tails = bool(known.tails)
+            try:
+                self._restore(vehicle, known.state)
+            except (ModelFileError, *MISFITS) as error:
+                lost[name] = str(error)
+                self.counts["states lost"] += 1
+                vehicle = self._new(name)
+                if name in self._fleet:
+                    self._fleet.remove(name)
+            self._replay(vehicle, known.tails)
+            now = self.clock.now()
+            ago = max(0.0, now - vehicle.last_seen) if vehicle.last_seen else 0.0
+            vehicle.seen_at = self.clock.monotonic() - ago
             self.vehicles[name] = vehicle
         self._score([self.vehicles[name] for name in saved], Work())  # told and stored before
+        return lost
 
     def silent(self, seconds: float) -> list[VehicleStream]:
         """Return the vehicles that have sent nothing for so long."""
@@ -196,10 +202,12 @@ class Watch:
         """Score the complete rows of vehicles, the first of each together, then the second, ..."""
         waiting = [(vehicle, rows) for vehicle in vehicles if (rows := vehicle.raster.take())]
         number = 0
-        while waiting:
-            self._push(waiting, number)
-            number += 1
-            waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
+        with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", DataWarning)
+            while waiting:
+                self._push(waiting, number)
+                number += 1
+                waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
         for change in self._fleet.take_changes():
             vehicle = self.vehicles[str(change.event.vehicle)]
             event, notice = record_change(vehicle, change)
@@ -217,13 +225,11 @@ class Watch:
         """Score one row of each vehicle."""
         rows = {vehicle.name: taken[number][1] for vehicle, taken in waiting}
         times = {vehicle.name: taken[number][0] / SECOND for vehicle, taken in waiting}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            try:
-                results = self._fleet.push(rows, times)
-            except StaleError as error:
-                results = error.results
-                self.counts["rows refused"] += len(error.refused)
+        try:
+            results = self._fleet.push(rows, times)
+        except StaleError as error:
+            results = error.results
+            self.counts["rows refused"] += len(error.refused)
         self.counts["rows"] += len(rows)
         for vehicle, taken in waiting:
             result = results.get(vehicle.name)
@@ -239,6 +245,24 @@ class Watch:
         return VehicleStream(
             name, max_age=self._ages, interval=self.interval, lateness=self._lateness, recent=RECENT
         )
+
+    def _restore(self, vehicle: VehicleStream, state: bytes | None) -> None:
+        """Bring a vehicle to a state; raise an error, and change nothing else, if it is damaged."""
+        if state is None or not (scorer := vehicle.restore(unpack_state(state))):
+            return
+        self._fleet.resume(vehicle.name, scorer)
+        first = self._fleet.counts(vehicle.name)["rows"]
+        vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
+        self._restore_firing(vehicle)
+
+    def _replay(self, vehicle: VehicleStream, tails: Iterable[bytes]) -> None:
+        """Push the samples stored since the state."""
+        for tail in tails:
+            for time, row in unpack_samples(tail, channels=len(self._columns)):
+                if vehicle.is_new:
+                    vehicle.generation = time
+                vehicle.raster.push(time, row)
+                vehicle.has_tails = True
 
     def _restore_firing(self, vehicle: VehicleStream) -> None:
         alarms = self._fleet.alarms(vehicle.name)

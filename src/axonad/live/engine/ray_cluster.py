@@ -18,7 +18,8 @@ from axonad.errors import ConfigError, MissingDependencyError
 from axonad.live.config import LiveConfig
 from axonad.live.engine.contract import Health, Model
 from axonad.live.engine.partition import Partition, part_of
-from axonad.live.engine.sending import ANSWER, Lane, Split
+from axonad.live.engine.parts import Split
+from axonad.live.engine.sending import ANSWER, Lane
 from axonad.live.inbox import OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus
 from axonad.live.sample import Delivery, Receipt, Sample
