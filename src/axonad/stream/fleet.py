@@ -259,7 +259,7 @@ class FleetScorer:
         self, held: dict[Vehicle, Held], results: dict[Vehicle, StreamResult | None],
         refused: dict[Vehicle, str],
     ) -> None:  # fmt: skip
-        """Score vehicles whose windows are full; add what is found to the results or the refused."""
+        """Score vehicles with full windows; add each to the results or to the refused."""
         full = [self._lanes[vehicle] for vehicle in held]
         found = self._scorer.score_each(full, list(held.values()))
         for vehicle, result in zip(held, found, strict=True):
