@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Fleet:
         rows = self.rows[vehicle][first:last]
         times = [(self.start + number * STEP) / 1e6 for number in range(first, first + len(rows))]
         columns = {
-            name: [None if value != value else value for value in rows[:, i].tolist()]
+            name: [None if math.isnan(value) else value for value in rows[:, i].tolist()]
             for i, name in enumerate(NAMES)
         }
         return json.dumps({"vehicle": vehicle, "times": times, "values": columns}).encode()

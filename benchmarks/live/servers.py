@@ -53,7 +53,7 @@ class Child:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self.command, stdout=self._file, stderr=self._file)  # noqa: S603
+        self.process = subprocess.Popen(self.command, stdout=self._file, stderr=self._file)
 
     def kill(self) -> None:
         """End it as a crash does."""
@@ -97,7 +97,7 @@ class Server(Child):
         super().__init__(command, folder, name="server")
 
     def get(self, path: str, *, timeout: float = 10.0) -> str:
-        with urllib.request.urlopen(  # noqa: S310
+        with urllib.request.urlopen(
             f"http://127.0.0.1:{self.port}{path}", timeout=timeout
         ) as answer:
             return str(answer.read().decode())
@@ -184,7 +184,7 @@ class Postgres:
 
     def _run(self, program: str, *args: str, check: bool = True) -> int:
         command = [*self._user, str(self._bin / program), *args]
-        done = subprocess.run(command, check=False, capture_output=True, cwd="/")  # noqa: S603
+        done = subprocess.run(command, check=False, capture_output=True, cwd="/")
         if check and done.returncode:
             raise RuntimeError(f"{program}: {done.stderr.decode()[-500:]}")
         return done.returncode
