@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,8 @@ class Watch:
         self.vehicles: dict[str, VehicleStream] = {}
         self.counts: Counter[str] = Counter()
         self._fleet = FleetScorer(detector, hold_limit=settings.hold_limit)
-        self._columns = {name: i for i, name in enumerate(detector.channel_names)}
+        self._columns = dict.fromkeys(detector.channel_names)
+        self._pick = _picker(detector.channel_names)
         self._ages = _max_ages(len(self._columns), settings, self.interval)
         self._lateness = to_micros("lateness of [input]", settings.lateness)
         self._ahead = to_micros("max_ahead of [input]", settings.max_ahead)
@@ -168,16 +170,9 @@ class Watch:
 
     def _accept(self, sample: Sample, work: Work, now: float) -> str:
         """Take a sample; return why not, if it is refused."""
-        columns, row = self._columns, np.full(len(self._columns), np.nan)
-        known = False
-        for name, value in sample.values.items():
-            if (column := columns.get(name)) is not None:
-                row[column] = value if math.isfinite(value) else math.nan
-                known = True
-            elif not self.settings.ignore_extra:
-                return "unknown channel"
-        if not known:
-            return "no known channel"
+        row = self._row(sample.values)
+        if isinstance(row, str):
+            return row
         vehicle = self.vehicles.get(sample.vehicle)
         newest = sample.time if vehicle is None else vehicle.raster.newest
         is_leap = vehicle is None or sample.time - newest > self._ahead
@@ -197,6 +192,20 @@ class Watch:
         vehicle.unsaved.append((sample.time, row))
         work.touched[vehicle.name] = vehicle
         return ""
+
+    def _row(self, values: Mapping[str, float]) -> Row | str:
+        """Return values in the order of channels, NaN where there is none; or why not."""
+        try:
+            found = self._pick(values)
+        except KeyError:
+            found = tuple([values.get(name, math.nan) for name in self._columns])
+        if not (self.settings.ignore_extra or values.keys() <= self._columns.keys()):
+            return "unknown channel"
+        if not math.isfinite(sum(found)):  # rarely; a value or the sum is NaN or infinite
+            if not any(name in self._columns for name in values):
+                return "no known channel"
+            found = tuple([value if math.isfinite(value) else math.nan for value in found])
+        return np.array(found, dtype=np.float64)
 
     def _score(self, vehicles: Iterable[VehicleStream], work: Work) -> None:
         """Score the complete rows of vehicles, the first of each together, then the second, ..."""
@@ -230,16 +239,17 @@ class Watch:
         except StaleError as error:
             results = error.results
             self.counts["rows refused"] += len(error.refused)
-        self.counts["rows"] += len(rows)
+        scored = 0
         for vehicle, taken in waiting:
-            result = results.get(vehicle.name)
-            alarms = self._fleet.alarms(vehicle.name)
+            time, row = taken[number]
+            result, alarms = results.get(vehicle.name), self._fleet.alarms(vehicle.name)
+            vehicle.score = score = None if result is None else result.score
             fires = alarms is not None and alarms.is_firing
-            score = math.nan if result is None else result.score
-            vehicle.score = None if result is None else result.score
-            vehicle.recent.add(taken[number][0], taken[number][1], score, fires)
+            vehicle.recent.add(time, row, math.nan if score is None else score, fires)
             vehicle.rows_unsaved += 1
-            self.counts["scored"] += result is not None
+            scored += result is not None
+        self.counts["rows"] += len(rows)
+        self.counts["scored"] += scored
 
     def _new(self, name: str) -> VehicleStream:
         return VehicleStream(
@@ -253,7 +263,10 @@ class Watch:
         self._fleet.resume(vehicle.name, scorer)
         first = self._fleet.counts(vehicle.name)["rows"]
         vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
-        self._restore_firing(vehicle)
+        alarms = self._fleet.alarms(vehicle.name)
+        for event in [] if alarms is None else alarms.current:
+            record, _ = record_change(vehicle, Change("fired", event.fired, event))
+            vehicle.firing[record.id] = record
 
     def _replay(self, vehicle: VehicleStream, tails: Iterable[bytes]) -> None:
         """Push the samples stored since the state."""
@@ -264,11 +277,12 @@ class Watch:
                 vehicle.raster.push(time, row)
                 vehicle.has_tails = True
 
-    def _restore_firing(self, vehicle: VehicleStream) -> None:
-        alarms = self._fleet.alarms(vehicle.name)
-        for event in [] if alarms is None else alarms.current:
-            record, _ = record_change(vehicle, Change("fired", event.fired, event))
-            vehicle.firing[record.id] = record
+
+def _picker(names: Sequence[str]) -> Callable[[Mapping[str, float]], tuple[float, ...]]:
+    """Return a function that picks the values of channels; it raises KeyError if one is missing."""
+    if len(names) == 1:
+        return lambda values: (values[names[0]],)
+    return itemgetter(*names)
 
 
 def raster_interval(detector: Detector, settings: Input) -> int | None:
