@@ -108,7 +108,7 @@ class Watch:
             work.receipts.append((delivery, Receipt(accepted, dict(refused))))
             if delivery.position is not None:
                 source, number = delivery.position
-                work.positions[source] = max(number, work.positions.get(source, number))
+                work.positions[source] = number  # the newest: a stream may have begun anew
         self._score(work.touched.values(), work)
         return work
 

@@ -74,12 +74,13 @@ def mosquitto(folder, settings="allow_anonymous true\n", *, saves=True):
     return Broker(folder, command)
 
 
-def nats_server(folder):
+def nats_server(folder, *options):
     """Return a NATS server with JetStream in a folder."""
     program = find("nats-server")
 
     def command(port, folder):
-        return [program, "-js", "-a", "127.0.0.1", "-p", str(port), "-sd", str(folder)]
+        place = ["-a", "127.0.0.1", "-p", str(port), "-sd", str(folder)]
+        return [program, "-js", *place, *options]
 
     return Broker(folder, command)
 

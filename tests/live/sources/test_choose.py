@@ -39,6 +39,7 @@ def test_a_missing_package_is_named_with_its_command(name, module, monkeypatch):
         ({"mqtt": {"url": "mqtt://h", "session": "long"}}, "session of [mqtt]"),
         ({"mqtt": {"url": "mqtt://h", "topics": []}}, "at least one pattern"),
         ({"nats": {"url": "nats://h", "stream": "a.b"}}, "stream of [nats]"),
+        ({"nats": {"url": "nats://h", "password_env": "PATH"}}, "needs a username"),
         ({"nats": {"url": "nats://h", "fetch": 0}}, "fetch of [nats]"),
         ({"nats": {"url": "nats://h", "username": "u", "password_env": "NOT_SET_4711"}},
          "the environment variable NOT_SET_4711 is not set"),

@@ -197,6 +197,21 @@ def test_streams_that_cannot_be_used_are_refused(server, run):
     wait_for(lambda: "retention policy interest" in source.status().error)
 
 
+def test_password(tmp_path, run, monkeypatch):
+    server = nats_server(tmp_path, "--user", "axonad", "--pass", "hunter2")
+    monkeypatch.setenv("RIGHT", "hunter2")
+    monkeypatch.setenv("WRONG", "hunter3")
+    try:
+        server.start()
+        refused = run(FakeEngine(), server, username="axonad", password_env="WRONG")  # noqa: S106
+        wait_for(lambda: "Authorization" in refused.status().error)
+        assert "hunter" not in refused.status().error
+        source = run(FakeEngine(), server, username="axonad", password_env="RIGHT")  # noqa: S106
+        wait_for(lambda: source.status().is_connected)
+    finally:
+        server.close()
+
+
 def test_thousands_of_damaged_messages(server, run):
     rng = random.Random(0)
     engine = FakeEngine()

@@ -13,7 +13,7 @@ from axonad.live.record import ACTIONS, Action, Course, EventQuery, EventRecord,
 from axonad.live.store.contract import Commit, Snapshot, Tail
 from axonad.live.store.memory import MemoryStore
 
-VEHICLES = st.sampled_from(["a", "b", 'car "ü"', '"x', "nul\0"])
+VEHICLES = st.sampled_from(["a", "ü", '"x', "nul\0"])
 TIMES = st.integers(0, 60)
 HUGE = 10**30
 
@@ -28,7 +28,7 @@ def courses(draw):
 
 EVENTS = st.builds(
     EventRecord,
-    id=st.sampled_from("pqrstuvw"),
+    id=st.sampled_from("pqrs"),
     vehicle=VEHICLES,
     number=st.integers(1, 3),
     kind=st.sampled_from(["anomaly", "data"]),
@@ -126,7 +126,7 @@ class Twins(RuleBasedStateMachine):
             before = (page[-1].begins, page[-1].id)
         assert found == everything
 
-    @rule(id=st.sampled_from("pqrz"), what=st.sampled_from(ACTIONS), time=TIMES)
+    @rule(id=st.sampled_from("pqz"), what=st.sampled_from(ACTIONS), time=TIMES)
     def act(self, id, what, time):
         action = Action(what, "Ann", "looked\0 at \ud800 it", time)
         assert self.store.act(id, action) == self.twin.act(id, action)
@@ -152,7 +152,12 @@ class Twins(RuleBasedStateMachine):
         assert self.store.prune(**ages) == self.twin.prune(**ages)
 
     @invariant()
-    def holds_the_same_states(self):
+    def holds_the_same(self):
+        everything = EventQuery(limit=1000)
+        assert self.store.events(everything) == self.twin.events(everything)
+        for sink in ("web", "mail"):
+            told = [[n for _, n in s.notices(sink, limit=99)] for s in (self.store, self.twin)]
+            assert told[0] == told[1]
         for since in (0, 30):
             assert self.store.vehicles(since=since) == self.twin.vehicles(since=since)
         for vehicle in self.twin.vehicles() | {"unknown": 0}:

@@ -20,8 +20,8 @@ class Client:
 
     def __init__(self, app, *, base="http://localhost:8757"):
         self.app = app
-        transport = httpx.ASGITransport(app, raise_app_exceptions=True)
-        self._client = httpx.AsyncClient(transport=transport, base_url=base)
+        self._transport = httpx.ASGITransport(app)
+        self._client = httpx.AsyncClient(transport=self._transport, base_url=base)
         self._runner = asyncio.Runner()
 
     def get(self, path, **options):
@@ -29,6 +29,13 @@ class Client:
 
     def post(self, path, **options):
         return self._runner.run(self._client.post(path, **options))
+
+    def request(self, method, path, **options):
+        return self._runner.run(self._client.request(method, path, **options))
+
+    def raises(self, is_raised):
+        """Say whether faults of the application are raised here, or answered only."""
+        self._transport.raise_app_exceptions = is_raised
 
     def page(self, path):
         """Return a page as a browser asks for it."""

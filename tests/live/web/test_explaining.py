@@ -93,5 +93,11 @@ def test_other_kinds_and_lost_rows_are_told_too(detector, engine):
         ends=begins + SECOND,
     )
     assert "noise: frozen" in client.page(f"/events/{data.id}").text
+    drift = engine.fire(
+        "car", 4, kind="drift", reason="noise shifted", score=float("nan"), begins=begins,
+        ends=begins + SECOND,
+    )  # fmt: skip
+    text = client.page(f"/events/{drift.id}").text
+    assert "no longer looks like training: noise shifted" in text and "nan" not in text
     old = engine.fire("car", 3, begins=5, ends=6, peak=5)
     assert "no longer stored" in client.page(f"/events/{old.id}").text

@@ -93,6 +93,20 @@ def test_a_client_that_does_not_keep_up_starts_over():
     assert messages[1] == to_message("reset", {})
 
 
+def test_a_stream_ends_once_its_client_is_no_longer_allowed():
+    async def run():
+        allowed = [True]
+        client = Client(lambda: bool(allowed))
+        client.put(to_message("news", {}))
+        stream = client.messages()
+        heard = [await anext(stream), await anext(stream)]
+        allowed.clear()
+        client.put(to_message("news", {}))
+        return heard + [message async for message in stream]
+
+    assert asyncio.run(run())[2:] == []
+
+
 async def _first_with(stream, part):
     async for message in stream:
         if part in message:

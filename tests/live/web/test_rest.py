@@ -97,12 +97,26 @@ def test_people_act_on_events(client, engine):
         ("/api/v1/vehicles?after=xx", 422, "after must be"),
         ("/api/v1/events?after=WzEsMl0", 422, "after must be"),
         ("/api/v1/nothing", 404, "Not Found"),
+        ("/api/v1/vehicles/a%00b", 422, "NUL"),
+        ("/api/v1/events?vehicle=%00", 422, "NUL"),
     ],
 )
 def test_problems_are_one_sentence(client, path, status, words):
     answer = client.get(path)
     assert answer.status_code == status
     assert words in answer.json()["error"]
+
+
+def test_a_fault_of_ours_is_told_without_details(engine, client, monkeypatch):
+    def broken():
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(engine, "vehicles", broken)
+    client.raises(False)
+    answer = client.get("/api/v1/vehicles")
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "the server made a mistake; its log says which"}
+    assert "content-security-policy" in answer.headers
 
 
 def test_a_store_that_is_gone_is_said_so(client, engine):

@@ -179,8 +179,6 @@ class LocalEngine:
         """Store a person's action on an event; return the event, None if it is not known."""
         return self._store.act(id, action)
 
-    # -- the thread ----------------------------------------------------------------------------
-
     def _run(self) -> None:
         try:
             while not (self._stopping.is_set() and not len(self._inbox)):

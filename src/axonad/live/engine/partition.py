@@ -6,9 +6,9 @@ dies; it then resumes from its store, and the deliveries that it had not answere
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
@@ -33,10 +33,11 @@ Packed = list[tuple[str, int, dict[str, float]]]
 def part_of(vehicle: str, parts: int) -> int:
     """Return the part that a vehicle belongs to.
 
-    >>> [part_of(f"car {number}", 2) for number in range(4)]
-    [1, 1, 1, 1]
+    >>> [part_of(f"car {number}", 4) for number in range(8)]
+    [1, 1, 3, 3, 1, 3, 3, 3]
     """
-    return zlib.crc32(vehicle.encode("utf-8", "surrogatepass")) % parts
+    digest = hashlib.blake2b(vehicle.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % parts
 
 
 def read_model(folder: Path) -> dict[str, bytes]:

@@ -23,7 +23,7 @@ from axonad.live.sources.contract import SourceStatus
 from axonad.live.sources.handover import Handover
 from axonad.live.sources.messages import parse, parse_value
 from axonad.live.sources.mqtt_client import Connection, read_connection
-from axonad.live.sources.tally import Backoff, Tally
+from axonad.live.sources.tally import LOG, Backoff, Tally
 from axonad.live.sources.topics import MQTT, Topics
 
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ class MqttSource:
 
     def _run(self, handover: Handover[Token]) -> None:
         while not self._is_stopping:
+            if not handover.has_room:  # what the broker says could not be read
+                self._rest(handover, IDLE)
+                continue
             client = self._connection.make_client()
             try:
                 self._session(client, handover)
@@ -96,9 +99,9 @@ class MqttSource:
                 self._tally.note_trouble(f"no connection to {self._connection.address}: {text}")
             finally:
                 self._tally.is_connected = False
-                with suppress(Exception):
-                    client.disconnect()
-            self._rest(handover, self._backoff.next())
+                _close(client)
+            if not self._is_stopping:
+                self._rest(handover, self._backoff.next())
         self._wake_reader.close()
         self._wake_writer.close()
 
@@ -203,6 +206,8 @@ class MqttSource:
             return
         if flags.session_present and self._handover is not None:
             self._handover.forget(lambda token: token is not None)  # the broker sends them again
+        elif self._number > 1:
+            LOG.warning("mqtt: %s forgot the session; messages sent meanwhile may be lost", address)
         client.subscribe([(name, QOS) for name in self._topics.filters])
         self._tally.note_connected(address)
         self._backoff.reset()
@@ -249,6 +254,16 @@ def _hang_up(sock: Any) -> None:
         until = monotonic() + HANG_UP
         while sock.recv(65_536) and monotonic() < until:
             pass
+
+
+def _close(client: Client) -> None:
+    """Disconnect, and close the socket even if the broker cannot be told."""
+    with suppress(Exception):
+        client.disconnect()
+    sock: Any = client.socket()
+    if sock is not None:
+        with suppress(OSError):
+            sock.close()
 
 
 def _has_buffered(sock: Any) -> bool:

@@ -15,8 +15,8 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from axonad.data.readers.extras import need
 from axonad.errors import ConfigError, InputError
+from axonad.extras import need
 from axonad.live.config import Nats
 from axonad.live.engine.contract import Engine
 from axonad.live.sample import Sample
@@ -53,7 +53,7 @@ class NatsSource:
     name = "nats"
 
     def __init__(self, config: Nats) -> None:
-        need("nats", extra="nats", what="sources of [nats]")
+        need("nats", what="sources of [nats] need")
         parts, port = split_url("url of [nats]", config.url, schemes=SCHEMES)
         if config.tls_ca and parts.scheme != "tls":
             raise ConfigError("tls_ca of [nats] needs a URL with tls://")
@@ -67,11 +67,13 @@ class NatsSource:
         self._options: dict[str, Any] = {"servers": [f"{parts.scheme}://{self._address}"]}
         if parts.scheme == "tls":
             self._options["tls"] = make_tls("[nats]", config.tls_ca)
+        password = read_secret(
+            "password of [nats]", file=config.password_file, env=config.password_env
+        )
+        if password and not config.username:
+            raise ConfigError("password of [nats] needs a username")
         if config.username:
-            self._options["user"] = config.username
-            self._options["password"] = read_secret(
-                "password of [nats]", file=config.password_file, env=config.password_env
-            )
+            self._options |= {"user": config.username, "password": password}
         self._topics = Topics(config.subjects, NATS)
         self._place = f"nats:{config.stream}"
         self._tally = Tally(self.name)
@@ -134,17 +136,18 @@ class NatsSource:
                 await self._wait(min(left, handover.pause(left) or left))
 
     async def _session(self, handover: Handover[Token]) -> None:
-        import nats
+        from nats.aio.client import Client
 
-        client = await nats.connect(
-            **self._options,
-            allow_reconnect=False,
-            connect_timeout=5,
-            ping_interval=10,
-            error_cb=self._on_error,
-            closed_cb=self._on_closed,
-        )
+        client = Client()
         try:
+            await client.connect(
+                **self._options,
+                allow_reconnect=False,
+                connect_timeout=5,
+                ping_interval=10,
+                error_cb=self._on_error,
+                closed_cb=self._on_closed,
+            )
             js = client.jetstream()
             self._taken = await prepare(js, self._config, self._topics, self._taken)
             self._sent = self._asked = 0

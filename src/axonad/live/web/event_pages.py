@@ -11,14 +11,16 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
+from axonad.alarms.event import ANOMALY
 from axonad.data.raster import SECOND
 from axonad.errors import AxonADError
 from axonad.live.record import ACTIONS, EventQuery, EventRecord
-from axonad.live.web.names import to_words
+from axonad.live.web.explaining import KIND_WORDS, told_by_reason
+from axonad.live.web.names import checked, to_words
 from axonad.live.web.rendering import as_html, go_to, render
 from axonad.live.web.rest_events import LONGEST_COMMENT, act, find_event, page_of, read_place
 from axonad.live.web.site import Here, Site, Who
-from axonad.report.page.axis import format_duration
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import (
     DATE,
     Card,
@@ -58,8 +60,8 @@ def show_events(
 ) -> HTMLResponse:  # fmt: skip
     """Show the events that match, newest first."""
     query = EventQuery(
-        vehicle=vehicle, kind=kind, severity=severity, status=status,
-        before=read_place(after), limit=PER_PAGE + 1, **CARE.get(care, {}),
+        vehicle=checked(vehicle), kind=checked(kind), severity=checked(severity),
+        status=checked(status), before=read_place(after), limit=PER_PAGE + 1, **CARE.get(care, {}),
     )  # fmt: skip
     events, following = page_of(site, query)
     chosen = {"vehicle": vehicle, "kind": kind, "severity": severity, "status": status,
@@ -118,7 +120,7 @@ async def read_form(request: Request) -> dict[str, str]:
         pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=FIELDS)
     except ValueError:
         raise HTTPException(422, "the form cannot be read") from None
-    return {name: value.replace("\0", "\ufffd") for name, value in pairs}
+    return dict(pairs)
 
 
 def check_token(site: Site, session: str, form: dict[str, str]) -> None:
@@ -154,8 +156,8 @@ def _plain(event: EventRecord, threshold: float) -> EventView:
         first=event.begins / SECOND, last=event.ends / SECOND,
         duration=format_duration(seconds), length=seconds,
         severity=event.severity, score=event.score, threshold=threshold,
-        channels=event.channels, kind="" if event.kind == "anomaly" else event.kind,
-        sentence=event.reason,
+        channels=event.channels, kind=KIND_WORDS.get(event.kind, ""),
+        sentence="" if event.kind == ANOMALY else told_by_reason(event),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from axonad.alarms.event import ANOMALY, DRIFT, AlarmEvent
+from axonad.alarms.event import ANOMALY, DATA, DRIFT, AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.data.holding import hold_missing
 from axonad.data.series import Series
@@ -25,6 +25,7 @@ from axonad.report.page.scoring import Scored
 from axonad.stream.chunks import TimedEvent
 
 KEPT = 64  # explanations
+KIND_WORDS = {DATA: "bad data", DRIFT: "drift"}
 
 
 class Explainer:
@@ -74,17 +75,17 @@ class Explainer:
         shown = series if event.kind == ANOMALY else raw
         scored = Scored(shown, raw, found, [timed])
         view = view_event(detector, scored, axis, event.number, timed)
-        return replace(view, sentence=view.sentence or told_by_reason(event))
+        if event.kind == ANOMALY:
+            return view
+        return replace(view, kind=KIND_WORDS[event.kind], sentence=told_by_reason(event), parts=())
 
 
 def told_by_reason(event: EventRecord) -> str:
-    """Return a sentence about an event of bad data or drift; empty for others."""
-    names = ", ".join(event.channels)
-    if event.kind == ANOMALY or not event.reason:
-        return ""
+    """Return a sentence about an event of bad data or drift."""
     if event.kind == DRIFT:
-        return f"The data no longer looks like training: {event.reason}."
-    return f"{names}: {event.reason}; these values are no measurements."
+        return f"The data no longer looks like training: {event.reason or 'drift'}."
+    reason = event.reason or "bad data"
+    return f"{', '.join(event.channels)}: {reason}; these values are no measurements."
 
 
 def _placed(course: Course, event: EventRecord) -> AlarmEvent:

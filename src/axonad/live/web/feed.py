@@ -42,9 +42,10 @@ class Busy(AxonADError):  # noqa: N818 (an answer, not a fault)
 
 
 class Client:
-    """An open page: the messages that wait for it."""
+    """An open page: the messages that wait for it; it is closed once it is no longer allowed."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_allowed: Callable[[], bool] = lambda: True) -> None:
+        self._is_allowed = is_allowed
         self._waiting: deque[bytes] = deque()
         self._arrived = asyncio.Event()
         self._is_closed = False
@@ -65,9 +66,10 @@ class Client:
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield messages as they come, and a sign of life in quiet times."""
         yield RETRY
-        while True:
-            while self._waiting:
+        while self._is_allowed():
+            if self._waiting:
                 yield self._waiting.popleft()
+                continue
             if self._is_closed:
                 return
             self._arrived.clear()
@@ -112,12 +114,21 @@ class Feed:
             for client in clients:
                 client.close()
 
-    async def subscribe(self, key: Any, make: Callable[[], Topic]) -> AsyncIterator[bytes]:
-        """Return the messages of a topic for a new client; ``make`` makes the topic if needed."""
+    async def subscribe(
+        self,
+        key: Any,
+        make: Callable[[], Topic],
+        *,
+        is_allowed: Callable[[], bool] = lambda: True,
+    ) -> AsyncIterator[bytes]:
+        """Return the messages of a topic for a new client; ``make`` makes the topic if needed.
+
+        They end once ``is_allowed`` says so, such as after the client's key was revoked.
+        """
         if self._is_closed or self.clients >= MOST_CLIENTS:
             raise Busy("too many pages are open; close some and try again")
         topic, clients = self._topics.setdefault(key, (make(), set()))
-        client = Client()
+        client = Client(is_allowed)
         clients.add(client)
         try:
             client.put(to_message("whole", await asyncio.to_thread(topic.whole)))

@@ -26,7 +26,14 @@ def to_path(name: str) -> str:
 
 def from_path(part: str) -> str:
     """Return the name in a part of a path, which the server keeps as it was sent."""
-    return unquote(part, errors="replace")
+    return checked(unquote(part, errors="replace"))
+
+
+def checked(text: str) -> str:
+    """Return a text to look for; raise ``InputError`` for one that no database can hold."""
+    if "\0" in text:
+        raise InputError("a name has no character NUL")
+    return text
 
 
 def to_iso(micros: Micros) -> str | None:

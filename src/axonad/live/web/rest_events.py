@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from axonad.data.raster import SECOND
 from axonad.live.record import Action, EventQuery, EventRecord
 from axonad.live.web.answers import EventAnswer, EventsAnswer
-from axonad.live.web.names import from_cursor, from_path, to_cursor, to_micros
+from axonad.live.web.names import checked, from_cursor, from_path, to_cursor, to_micros
 from axonad.live.web.rest import BEARER, PREFIX, PROBLEMS, After, Limit
 from axonad.live.web.site import Here, Site, Who
 
@@ -43,8 +43,8 @@ def list_events(
 ) -> EventsAnswer:
     """Return a page of the events that match all filters."""
     query = EventQuery(
-        vehicle=vehicle, kind=kind, severity=severity, status=status,
-        acknowledged=acknowledged, shelved=shelved,
+        vehicle=checked(vehicle), kind=checked(kind), severity=checked(severity),
+        status=checked(status), acknowledged=acknowledged, shelved=shelved,
         since=None if since is None else to_micros(since),
         until=None if until is None else to_micros(until),
         before=read_place(after), limit=limit + 1,
@@ -91,6 +91,7 @@ def comment_event(site: Here, who: Who, id: str, comment: Comment) -> EventAnswe
 
 def act(site: Site, id: str, what: str, *, author: str, text: str = "") -> EventRecord:
     """Store what a person does to an event, and tell all pages."""
+    text = text.replace("\0", "\ufffd")  # which no database can hold
     micros = int(time.time() * SECOND)
     action = Action(what, author=author, text=text, time=micros)
     event = site.engine.act(from_path(id), action)

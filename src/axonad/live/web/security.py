@@ -23,7 +23,7 @@ from axonad.live.config import Server
 from axonad.live.web.keys import Key, Keys
 
 COOKIE = "axonad_live"
-LASTS = 12 * 3600  # seconds
+LASTS = 7 * 86_400  # seconds
 NOBODY = "-"  # in place of a key's id, without keys
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 

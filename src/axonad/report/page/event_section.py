@@ -31,7 +31,7 @@ def render_event(recording: RecordingView, event: EventView) -> Markup:
         element(
             "div",
             [_relation(scatter) for scatter in event.relations],
-            _score(event),
+            _score(event) if np.isfinite(event.score) else None,
             class_="beside",
         ),
         id=event.key,
