@@ -36,12 +36,12 @@ MODELS = {
 
 
 def messages_of(fleet: Fleet, row: int) -> list[bytes]:
-    time_ = (fleet.start + row * STEP) / 1e6
-    return [
-        json.dumps({"vehicle": v, "time": time_} | dict(zip(NAMES, rows[row].tolist(), strict=True)))
-        .encode()
-        for v, rows in fleet.rows.items()
-    ]  # fmt: skip
+    begin = {"time": (fleet.start + row * STEP) / 1e6}
+    found = []
+    for vehicle, rows in fleet.rows.items():
+        values = dict(zip(NAMES, rows[row].tolist(), strict=True))
+        found.append(json.dumps({"vehicle": vehicle} | begin | values).encode())
+    return found
 
 
 def measure(name: str, args: argparse.Namespace, fleet: Fleet, folder: Path) -> None:

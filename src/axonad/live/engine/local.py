@@ -33,6 +33,8 @@ log = logging.getLogger("axonad.live")
 
 TIMED = 2_000  # deliveries over which latencies are taken
 HOUSEKEEPING = 60.0  # seconds
+ROUND = 0.5  # seconds that a round should take at most
+SMALLEST = 100  # samples of a round under load
 
 
 class LocalEngine:
@@ -69,6 +71,7 @@ class LocalEngine:
         expire = to_seconds("expire of [input]", config.input.expire)
         self._memory = Memory(self._new_watch, self._put, clock=self._clock, expire=expire)
         self._inbox = Inbox(config.input.queue)
+        self._size = min(1_000, config.input.batch)  # samples of the next round
         self._pause = to_seconds("commit_every of [input]", config.input.commit_every)
         self._silent = to_seconds("silent_after of [input]", config.input.silent_after)
         self._thread = Thread(target=self._run, name="axonad-engine", daemon=True)
@@ -183,10 +186,12 @@ class LocalEngine:
         try:
             while not (self._stopping.is_set() and not len(self._inbox)):
                 began = monotonic()
-                taken = self._inbox.take(self._config.input.batch, timeout=0.5)
+                taken = self._inbox.take(self._size, timeout=0.5)
                 if taken:
+                    start = monotonic()
                     self._round([delivery for _, delivery in taken])
                     now = monotonic()
+                    self._fit_size(sum(len(d.samples) for _, d in taken), now - start)
                     self._latencies.extend(now - arrived for arrived, _ in taken)
                 self._keep_house()
                 self._stopping.wait(max(0.0, began + self._pause - monotonic()))
@@ -196,6 +201,12 @@ class LocalEngine:
         except Exception as error:
             log.exception("the engine has ended")
             self._fail(f"the engine has ended: {type(error).__name__}: {error}")
+
+    def _fit_size(self, samples: int, seconds: float) -> None:
+        """Let the next round take about ``ROUND`` seconds: readers wait while it is scored."""
+        if 2 * samples > self._size or seconds > ROUND:
+            size = round(ROUND * samples / max(seconds, 1e-3))
+            self._size = min(max(size, SMALLEST), self._config.input.batch)
 
     def _round(self, deliveries: list[Delivery]) -> None:
         """Score deliveries, store the results, hand out the receipts."""
