@@ -126,21 +126,25 @@ def main() -> int:
         assert server.process is not None
         pid, sizes = server.process.pid, []
         sound = make_fleet(1, 4_000, start=round(time.time() - 400) * 1_000_000)
-        fit = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         share = max(CLIENTS, args.count // 20)
         for part in range(20):
             work = [(by_mqtt, broker.port, share, 100 * args.seed + part)]
             for client in range(CLIENTS):
                 seed = 100 * args.seed + 20 * (client + 1) + part
                 work.append((by_http, server.port, share // CLIENTS, seed))
-            threads = [threading.Thread(target=way, args=(*rest, answers)) for way, *rest in work]
+            threads = [
+                threading.Thread(target=way, args=(*rest, answers), daemon=True)
+                for way, *rest in work
+            ]
             for thread in threads:
                 thread.start()
             body = sound.message("car-000", 200 * part, 200 * (part + 1))
+            fit = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             fit.request("POST", "/api/v1/samples", body, {"Content-Type": "application/json"})
             answer = fit.getresponse()
             if answer.status != 200 or b'"accepted":200' not in answer.read():
                 answers["sound samples refused"] += 1
+            fit.close()
             for thread in threads:
                 thread.join()
             server.check()

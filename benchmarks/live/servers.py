@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pwd
@@ -51,6 +52,11 @@ class Child:
         self.log = folder / f"{name}.log"
         self._file = self.log.open("ab")
         self.process: subprocess.Popen[bytes] | None = None
+        atexit.register(self._end)  # however the script ends
+
+    def _end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
 
     def start(self) -> None:
         self.process = subprocess.Popen(self.command, stdout=self._file, stderr=self._file)

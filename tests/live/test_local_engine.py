@@ -1,5 +1,6 @@
 """The engine in one process: live equals batch, and nothing is lost or told twice."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from axonad.live.clock import ServerClock
 from axonad.live.config import Input, LiveConfig, Storing
 from axonad.live.engine.local import LocalEngine
 from axonad.live.inbox import OverloadError
@@ -295,3 +297,35 @@ def test_a_damaged_state_costs_one_vehicle_its_past(live_detector, drives, caplo
     assert [receipt.accepted for receipt in receipts.all] == [600, 600]
     assert engine.health().counts["states lost"] == 1
     assert "vehicle 'a' begins anew" in caplog.text
+
+
+class JumpingClock(ServerClock):
+    """A clock that is somewhere within three days of the right time."""
+
+    offset = 0.0
+
+    def now(self):
+        return super().now() + self.offset
+
+
+def test_jumps_of_the_server_clock_change_nothing(live_detector, drives):
+    samples, outcomes = list(drives.interleaved()), []
+    recent = round(time.time() * 1e6) - samples[-1].time
+    samples = [replace(sample, time=sample.time + recent) for sample in samples]
+    for jumps in (0, 20):
+        store, clock, rng = MemoryStore(), JumpingClock(), np.random.default_rng(0)
+        config = replace(CONFIG, input=replace(CONFIG.input, max_ahead="10s"))
+        engine = LocalEngine(live_detector, store, config, clock=clock)
+        engine.start()
+        for first in range(0, 1200, 60):
+            receipts = Receipts()
+            engine.submit(Delivery(samples[first : first + 60], "test", receipts))
+            while not receipts.all:
+                engine._stopping.wait(0.001)
+            assert receipts.all[0].accepted == 60
+            clock.offset = rng.uniform(-3, 3) * 86_400 if jumps else 0.0
+            engine._cleaned = -1e9  # housekeeping comes with every round
+        engine.stop()
+        outcomes.append(outcome(store))
+    same_events(outcomes[0][0], outcomes[1][0])
+    assert outcomes[0][1] == outcomes[1][1]
