@@ -1,5 +1,6 @@
 """The engine in one process: live equals batch, and nothing is lost or told twice."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -7,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from axonad.live.clock import ServerClock
 from axonad.live.config import Input, LiveConfig, Storing
 from axonad.live.engine.local import LocalEngine
 from axonad.live.inbox import OverloadError
 from axonad.live.record import Action, EventQuery
 from axonad.live.sample import Delivery, Sample
-from axonad.live.store.contract import StoreUnavailableError
+from axonad.live.store.contract import Commit, Snapshot, StoreUnavailableError
 from axonad.live.store.memory import MemoryStore
 from axonad.live.watch import Watch
 
@@ -186,3 +188,146 @@ def test_vehicles_leave_memory_and_come_back(live_detector, drives):
     plain = MemoryStore()
     list(run(Watch(live_detector, CONFIG.input), plain, samples, 1200))
     same_events(outcome(store)[0], outcome(plain)[0])
+
+
+def test_what_people_are_told_is_one_beginning_and_one_end(live_detector, drives):
+    """Between them an event may end and begin again within the merge gap."""
+    store, watch = MemoryStore(), Watch(live_detector, CONFIG.input, snapshot_rows=40)
+    list(run(watch, store, list(drives.interleaved()), 7))
+    notices = [notice for _, notice in store.notices("x", limit=10_000)]
+    assert {notice.what for notice in notices} == {"fired", "resolved"}
+    for notice in notices:
+        assert notice.event.status == ("firing" if notice.what == "fired" else "resolved")
+    final = {n.event.id: n.event for n in notices if n.what == "resolved"}
+    for event in store.events(EventQuery(status="resolved")):
+        assert replace(event, changed=0) == final[event.id]
+
+
+def test_a_poisoned_vehicle_does_not_harm_others(live_detector, drives):
+    samples = list(drives.interleaved())
+    huge = {"speed": 1.7e308, "yaw_rate": -1.7e308, "steering": 1.7e308}
+    poisoned = [
+        Sample("poison", sample.time, huge if number % 9 else dict(sample.values))
+        for number, sample in enumerate(drives.samples("a"))
+    ]
+    results = []
+    for extra in ([], poisoned):
+        store = MemoryStore()
+        for part in (slice(0, 200), slice(200, 400)):  # a restart between
+            engine, receipts = LocalEngine(live_detector, store, CONFIG), Receipts()
+            engine.start()
+            mixed = samples[3 * part.start : 3 * part.stop] + extra[part]
+            engine.submit(Delivery(sorted(mixed, key=lambda s: s.time), "test", receipts))
+            engine.stop()
+            assert receipts.all[0].accepted == len(mixed)
+        events = [e for e in outcome(store)[0] if e.vehicle != "poison"]
+        results.append((events, [store.course(name, 0, 2**62, rows=500) for name in "abc"]))
+    assert engine.health().counts["rows refused"] > 50
+    assert results[0][0] == results[1][0]
+    for left, right in zip(results[0][1], results[1][1], strict=True):
+        np.testing.assert_array_equal(left.scores, right.scores)
+
+
+class Faulty(Watch):
+    """A watch with a bug: vehicle "b" makes it fail."""
+
+    def _accept(self, sample, work, now):
+        if sample.vehicle == "b" and sample.time % 1_000_000 == 0:
+            raise ZeroDivisionError
+        return super()._accept(sample, work, now)
+
+
+def test_a_failing_round_loses_the_samples_of_the_failing_vehicle_only(
+    live_detector, drives, monkeypatch
+):
+    samples, store, receipts = list(drives.interleaved()), MemoryStore(), Receipts()
+    monkeypatch.setattr("axonad.live.engine.local.Watch", Faulty)
+    engine = LocalEngine(live_detector, store, CONFIG)
+    engine.start()
+    for first in range(0, 1200, 150):
+        place = ("s", first)
+        engine.submit(Delivery(samples[first : first + 150], "test", receipts, position=place))
+    engine.stop()
+    assert sum(receipt.accepted for receipt in receipts.all) == 800
+    assert [receipt.refused for receipt in receipts.all] == [{"failed": 50}] * 8
+    assert store.position("s") == 1050 and engine.health().counts["samples"] == 800
+    plain = MemoryStore()
+    list(run(Watch(live_detector, CONFIG.input), plain, samples, 1200))
+    same_events(
+        [event for event in outcome(store)[0] if event.vehicle != "b"],
+        [event for event in outcome(plain)[0] if event.vehicle != "b"],
+    )
+
+
+class Absent(MemoryStore):
+    """A store that cannot be read for a while once the server runs."""
+
+    tries = 0
+
+    def saved(self, vehicle):
+        self.tries -= 1
+        if self.tries >= 0:
+            raise StoreUnavailableError("the database is gone")
+        return super().saved(vehicle)
+
+
+def test_a_vehicle_comes_back_from_a_store_that_cannot_be_read_for_a_while(live_detector, drives):
+    store, receipts, samples = Absent(), Receipts(), list(drives.samples("b"))
+    for number, part in enumerate((samples[:170], samples[170:]), start=1):
+        engine = LocalEngine(live_detector, store, CONFIG)
+        engine.start()
+        store.tries = 3
+        engine.submit(Delivery(part, "test", receipts))
+        while len(receipts.all) < number:
+            engine._stopping.wait(0.01)
+        engine.stop()
+    assert [receipt.accepted for receipt in receipts.all] == [170, 230]
+
+
+def test_a_damaged_state_costs_one_vehicle_its_past(live_detector, drives, caplog):
+    store, receipts, samples = MemoryStore(), Receipts(), list(drives.interleaved())
+    for part in (samples[:600], samples[600:]):
+        engine = LocalEngine(live_detector, store, CONFIG)
+        engine.start()
+        engine.submit(Delivery(part, "test", receipts))
+        engine.stop()
+        state = store.saved("a")
+        store.commit(
+            Commit(store.start(model=engine.owner) + 1, snapshots=[Snapshot("a", b"?", 1)])
+        )
+        assert state.state != b"?"
+    assert [receipt.accepted for receipt in receipts.all] == [600, 600]
+    assert engine.health().counts["states lost"] == 1
+    assert "vehicle 'a' begins anew" in caplog.text
+
+
+class JumpingClock(ServerClock):
+    """A clock that is somewhere within three days of the right time."""
+
+    offset = 0.0
+
+    def now(self):
+        return super().now() + self.offset
+
+
+def test_jumps_of_the_server_clock_change_nothing(live_detector, drives):
+    samples, outcomes = list(drives.interleaved()), []
+    recent = round(time.time() * 1e6) - samples[-1].time
+    samples = [replace(sample, time=sample.time + recent) for sample in samples]
+    for jumps in (0, 20):
+        store, clock, rng = MemoryStore(), JumpingClock(), np.random.default_rng(0)
+        config = replace(CONFIG, input=replace(CONFIG.input, max_ahead="10s"))
+        engine = LocalEngine(live_detector, store, config, clock=clock)
+        engine.start()
+        for first in range(0, 1200, 60):
+            receipts = Receipts()
+            engine.submit(Delivery(samples[first : first + 60], "test", receipts))
+            while not receipts.all:
+                engine._stopping.wait(0.001)
+            assert receipts.all[0].accepted == 60
+            clock.offset = rng.uniform(-3, 3) * 86_400 if jumps else 0.0
+            engine._cleaned = -1e9  # housekeeping comes with every round
+        engine.stop()
+        outcomes.append(outcome(store))
+    same_events(outcomes[0][0], outcomes[1][0])
+    assert outcomes[0][1] == outcomes[1][1]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from axonad.data.resample import Resampler
@@ -24,6 +24,7 @@ def rows_of(found):
     return [(time, [None if np.isnan(v) else v for v in row]) for time, row in found]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(samples, st.integers(1, 60), st.lists(st.integers(0, 400), min_size=3, max_size=3),
        st.sampled_from([0, 30, 5_000]), st.data())  # fmt: skip
 def test_rows_equal_those_of_the_resampler(samples, interval, ages, lateness, data):

@@ -7,6 +7,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from axonad import AxonAD, FleetScorer, StreamScorer, load, make_detector
 from axonad.errors import (
@@ -274,6 +276,40 @@ def test_states_of_vehicles_that_cannot_be_used(fitted):
         fleet.state_of("b")
     fleet.resume("b", state)
     assert fleet.counts("b") == fleet.counts("a")
+
+
+@pytest.fixture(scope="module")
+def overflowing():
+    """A detector whose scores overflow, with alarms."""
+    detector = make_detector("PCA", window=4, units="raw", alarm_budget="2 per 100 steps")
+    return detector.fit(waves(300))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 29)), max_size=12))
+def test_a_vehicle_without_a_finite_score_does_not_harm_the_others(overflowing, bad):
+    names = ["a", "b", "c", "d"]
+    series = {name: waves(30, seed=seed) for seed, name in enumerate(names)}
+    for vehicle, t in bad:
+        series[names[vehicle]][t] = [1e200, -1e200, 1e200]
+    spoilt = {names[vehicle] for vehicle, _ in bad}
+    fleet, clean, refused = FleetScorer(overflowing), FleetScorer(overflowing), 0
+    for t in range(30):
+        with np.errstate(all="ignore"):
+            try:
+                results = fleet.push({name: X[t] for name, X in series.items()})
+            except StaleError as error:
+                results = error.results
+                assert set(error.refused) <= spoilt and set(error.refused).isdisjoint(results)
+                assert all("not finite" in why for why in error.refused.values())
+                refused += len(error.refused)
+        others = {name: X[t] for name, X in series.items() if name not in spoilt}
+        assert {name: results[name] for name in others} == clean.push(others)
+    counts = {name: fleet.counts(name) for name in names}
+    assert sum(one["refused"] for one in counts.values()) == refused
+    assert all(one["rows"] == 30 for one in counts.values())
+    kept = [change for change in fleet.take_changes() if change.event.vehicle not in spoilt]
+    assert kept == clean.take_changes()
 
 
 @pytest.mark.gpu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +18,9 @@ SAMPLES, COURSE, STATE = b"S1", b"C1", b"J1"
 
 def pack_samples(samples: Sequence[tuple[int, NDArray[np.float64]]]) -> bytes:
     """Return times and rows of values (NaN where a channel has none) as bytes."""
-    times = np.array([time for time, _ in samples], dtype="<i8")
-    values = np.array([row for _, row in samples], dtype="<f8")
-    return SAMPLES + len(times).to_bytes(4, "little") + times.tobytes() + values.tobytes()
+    times = struct.pack(f"<{len(samples)}q", *[time for time, _ in samples])
+    values = b"".join([row.astype("<f8", copy=False).tobytes() for _, row in samples])
+    return SAMPLES + len(samples).to_bytes(4, "little") + times + values
 
 
 def unpack_samples(data: bytes, *, channels: int) -> list[tuple[int, NDArray[np.float64]]]:

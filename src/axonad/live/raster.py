@@ -49,6 +49,8 @@ class LiveRaster:
         self._is_open = False  # whether the last row had a value
         self._settled = BEGIN
         self._recent: deque[int] = deque(maxlen=RECENT)
+        self._ones = np.ones(len(max_age))
+        self._full = BEGIN  # time of the last sample applied that had all channels
 
     def push(self, time: int, row: Row) -> str:
         """Add a sample; return ``ACCEPTED``, or why it is refused.
@@ -74,7 +76,7 @@ class LiveRaster:
         if self.lateness:
             self._settled = self.newest - self.lateness
         else:
-            complete = time == self.newest and not math.isnan(row.sum())
+            complete = time == self.newest and self._is_full(row)
             self._settled = self.newest if complete else self.newest - 1
         return ACCEPTED
 
@@ -99,8 +101,12 @@ class LiveRaster:
             while used < len(pending) and pending[used][0] <= time:
                 self._apply(*pending[used])
                 used += 1
-            known = time - self._times <= self._ages
             self._next += 1
+            if self._full == time:  # a sample with all channels, right on the raster
+                rows.append((time, self._values.copy()))
+                self._is_open = True
+                continue
+            known = time - self._times <= self._ages
             if known.all():
                 rows.append((time, self._values.copy()))
                 self._is_open = True
@@ -146,13 +152,18 @@ class LiveRaster:
 
     def _apply(self, time: int, row: Row) -> None:
         self._recent.append(time)
-        if math.isnan(row.sum()):
+        if self._is_full(row):
+            self._values[:] = row
+            self._times.fill(time)
+            self._full = time
+        else:
             known = ~np.isnan(row)
             np.copyto(self._values, row, where=known)
             self._times[known] = time
-        else:
-            self._values[:] = row
-            self._times.fill(time)
+
+    def _is_full(self, row: Row) -> bool:
+        """Return whether a row has no NaN; one of huge values may count as if it had one."""
+        return not math.isnan(row.dot(self._ones))
 
 
 def _time(sample: tuple[int, Row]) -> int:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from axonad.alarms.event import Change
 from axonad.config import check_int
 from axonad.data.raster import SECOND, parse_duration, parse_rate
 from axonad.detector import Detector
-from axonad.errors import ConfigError, DataWarning, StaleError
+from axonad.errors import ConfigError, DataWarning, ModelFileError, StaleError
 from axonad.live.clock import ServerClock
 from axonad.live.config import Input
 from axonad.live.duration import to_micros
@@ -30,6 +31,7 @@ from axonad.live.record import EventRecord, Notice
 from axonad.live.sample import Delivery, Receipt, Sample
 from axonad.live.store.contract import Commit, Saved, Snapshot, Tail
 from axonad.live.vehicle import VehicleStream
+from axonad.modelfile import MISFITS
 from axonad.stream import FleetScorer
 
 RECENT = 600  # rows of a vehicle in memory
@@ -83,7 +85,8 @@ class Watch:
         self.vehicles: dict[str, VehicleStream] = {}
         self.counts: Counter[str] = Counter()
         self._fleet = FleetScorer(detector, hold_limit=settings.hold_limit)
-        self._columns = {name: i for i, name in enumerate(detector.channel_names)}
+        self._columns = dict.fromkeys(detector.channel_names)
+        self._pick = _picker(detector.channel_names)
         self._ages = _max_ages(len(self._columns), settings, self.interval)
         self._lateness = to_micros("lateness of [input]", settings.lateness)
         self._ahead = to_micros("max_ahead of [input]", settings.max_ahead)
@@ -95,9 +98,10 @@ class Watch:
         now = self.clock.now()
         for delivery in deliveries:
             refused: Counter[str] = Counter()
-            for sample in delivery.samples:
-                if reason := self._accept(sample, work, now):
-                    refused[reason] += 1
+            with np.errstate(over="ignore", invalid="ignore"):  # in sums of huge values
+                for sample in delivery.samples:
+                    if reason := self._accept(sample, work, now):
+                        refused[reason] += 1
             accepted = len(delivery.samples) - refused.total()
             self.counts["samples"] += len(delivery.samples)
             self.counts.update(refused)
@@ -118,8 +122,8 @@ class Watch:
                 tails.append(Tail(vehicle.name, pack_samples(vehicle.unsaved)))
                 vehicle.has_tails = True
             vehicle.unsaved = []
-        events: dict[str, EventRecord] = {n.event.id: n.event for n in work.notices}  # the newest
-        return Commit(number, tails, snapshots, list(events.values()), work.notices, work.positions)
+        events = list(work.events.values())
+        return Commit(number, tails, snapshots, events, work.notices, work.positions)
 
     def snapshot(self, vehicle: VehicleStream) -> Snapshot:
         """Return the whole state of a vehicle, and its rows since the snapshot before."""
@@ -129,25 +133,29 @@ class Watch:
         vehicle.rows_unsaved, vehicle.has_tails, vehicle.unsaved = 0, False, []
         return Snapshot(name, pack_state(vehicle.state(scorer)), vehicle.raster.newest, course)
 
-    def resume(self, saved: Mapping[str, Saved]) -> None:
-        """Bring vehicles back to where they were; raise ValueError if a state does not fit."""
+    def resume(self, saved: Mapping[str, Saved]) -> dict[str, str]:
+        """Bring vehicles back to where they were; return those that cannot be, and why.
+
+        A vehicle whose state cannot be used begins anew with the samples stored since.
+        """
+        lost: dict[str, str] = {}
         for name, known in saved.items():
             vehicle = self._new(name)
-            if known.state is not None:
-                scorer = vehicle.restore(unpack_state(known.state))
-                if scorer:
-                    self._fleet.resume(name, scorer)
-                    first = self._fleet.counts(name)["rows"]
-                    vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
-                    self._restore_firing(vehicle)
-            for tail in known.tails:
-                for time, row in unpack_samples(tail, channels=len(self._columns)):
-                    if vehicle.is_new:
-                        vehicle.generation = time
-                    vehicle.raster.push(time, row)
-            vehicle.has_tails = bool(known.tails)
+            try:
+                self._restore(vehicle, known.state)
+            except (ModelFileError, *MISFITS) as error:
+                lost[name] = str(error)
+                self.counts["states lost"] += 1
+                vehicle = self._new(name)
+                if name in self._fleet:
+                    self._fleet.remove(name)
+            self._replay(vehicle, known.tails)
+            now = self.clock.now()
+            ago = max(0.0, now - vehicle.last_seen) if vehicle.last_seen else 0.0
+            vehicle.seen_at = self.clock.monotonic() - ago
             self.vehicles[name] = vehicle
         self._score([self.vehicles[name] for name in saved], Work())  # told and stored before
+        return lost
 
     def silent(self, seconds: float) -> list[VehicleStream]:
         """Return the vehicles that have sent nothing for so long."""
@@ -162,16 +170,9 @@ class Watch:
 
     def _accept(self, sample: Sample, work: Work, now: float) -> str:
         """Take a sample; return why not, if it is refused."""
-        columns, row = self._columns, np.full(len(self._columns), np.nan)
-        known = False
-        for name, value in sample.values.items():
-            if (column := columns.get(name)) is not None:
-                row[column] = value if math.isfinite(value) else math.nan
-                known = True
-            elif not self.settings.ignore_extra:
-                return "unknown channel"
-        if not known:
-            return "no known channel"
+        row = self._row(sample.values)
+        if isinstance(row, str):
+            return row
         vehicle = self.vehicles.get(sample.vehicle)
         newest = sample.time if vehicle is None else vehicle.raster.newest
         is_leap = vehicle is None or sample.time - newest > self._ahead
@@ -192,14 +193,30 @@ class Watch:
         work.touched[vehicle.name] = vehicle
         return ""
 
+    def _row(self, values: Mapping[str, float]) -> Row | str:
+        """Return values in the order of channels, NaN where there is none; or why not."""
+        try:
+            found = self._pick(values)
+        except KeyError:
+            found = tuple([values.get(name, math.nan) for name in self._columns])
+        if not (self.settings.ignore_extra or values.keys() <= self._columns.keys()):
+            return "unknown channel"
+        if not math.isfinite(sum(found)):  # rarely; a value or the sum is NaN or infinite
+            if not any(name in self._columns for name in values):
+                return "no known channel"
+            found = tuple([value if math.isfinite(value) else math.nan for value in found])
+        return np.array(found, dtype=np.float64)
+
     def _score(self, vehicles: Iterable[VehicleStream], work: Work) -> None:
         """Score the complete rows of vehicles, the first of each together, then the second, ..."""
         waiting = [(vehicle, rows) for vehicle in vehicles if (rows := vehicle.raster.take())]
         number = 0
-        while waiting:
-            self._push(waiting, number)
-            number += 1
-            waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
+        with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", DataWarning)
+            while waiting:
+                self._push(waiting, number)
+                number += 1
+                waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
         for change in self._fleet.take_changes():
             vehicle = self.vehicles[str(change.event.vehicle)]
             event, notice = record_change(vehicle, change)
@@ -217,34 +234,55 @@ class Watch:
         """Score one row of each vehicle."""
         rows = {vehicle.name: taken[number][1] for vehicle, taken in waiting}
         times = {vehicle.name: taken[number][0] / SECOND for vehicle, taken in waiting}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            try:
-                results = self._fleet.push(rows, times)
-            except StaleError as error:
-                results = error.results
-                self.counts["rows refused"] += len(error.refused)
-        self.counts["rows"] += len(rows)
+        try:
+            results = self._fleet.push(rows, times)
+        except StaleError as error:
+            results = error.results
+            self.counts["rows refused"] += len(error.refused)
+        scored = 0
         for vehicle, taken in waiting:
-            result = results.get(vehicle.name)
-            alarms = self._fleet.alarms(vehicle.name)
+            time, row = taken[number]
+            result, alarms = results.get(vehicle.name), self._fleet.alarms(vehicle.name)
+            vehicle.score = score = None if result is None else result.score
             fires = alarms is not None and alarms.is_firing
-            score = math.nan if result is None else result.score
-            vehicle.score = None if result is None else result.score
-            vehicle.recent.add(taken[number][0], taken[number][1], score, fires)
+            vehicle.recent.add(time, row, math.nan if score is None else score, fires)
             vehicle.rows_unsaved += 1
-            self.counts["scored"] += result is not None
+            scored += result is not None
+        self.counts["rows"] += len(rows)
+        self.counts["scored"] += scored
 
     def _new(self, name: str) -> VehicleStream:
         return VehicleStream(
             name, max_age=self._ages, interval=self.interval, lateness=self._lateness, recent=RECENT
         )
 
-    def _restore_firing(self, vehicle: VehicleStream) -> None:
+    def _restore(self, vehicle: VehicleStream, state: bytes | None) -> None:
+        """Bring a vehicle to a state; raise an error, and change nothing else, if it is damaged."""
+        if state is None or not (scorer := vehicle.restore(unpack_state(state))):
+            return
+        self._fleet.resume(vehicle.name, scorer)
+        first = self._fleet.counts(vehicle.name)["rows"]
+        vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
         alarms = self._fleet.alarms(vehicle.name)
         for event in [] if alarms is None else alarms.current:
             record, _ = record_change(vehicle, Change("fired", event.fired, event))
             vehicle.firing[record.id] = record
+
+    def _replay(self, vehicle: VehicleStream, tails: Iterable[bytes]) -> None:
+        """Push the samples stored since the state."""
+        for tail in tails:
+            for time, row in unpack_samples(tail, channels=len(self._columns)):
+                if vehicle.is_new:
+                    vehicle.generation = time
+                vehicle.raster.push(time, row)
+                vehicle.has_tails = True
+
+
+def _picker(names: Sequence[str]) -> Callable[[Mapping[str, float]], tuple[float, ...]]:
+    """Return a function that picks the values of channels; it raises KeyError if one is missing."""
+    if len(names) == 1:
+        return lambda values: (values[names[0]],)
+    return itemgetter(*names)
 
 
 def raster_interval(detector: Detector, settings: Input) -> int | None:

@@ -12,7 +12,7 @@ from axonad.config import check_int
 from axonad.data.context import ContextWatch, NewContext
 from axonad.data.holding import HOLD_LIMIT
 from axonad.detector import Detector
-from axonad.errors import InputError, StaleError, UnknownNameError, suggest
+from axonad.errors import DivergedError, InputError, StaleError, UnknownNameError, suggest
 from axonad.explain import Why
 from axonad.modelfile import MISFITS, damaged
 from axonad.stream.lane import Held, Lane, warn_of_context
@@ -93,9 +93,10 @@ class FleetScorer:
 
         ``rows`` maps vehicles (strings or integers) to rows, by position or by channel name, and
         ``times`` vehicles to the times of these rows; it may leave some out. If one of them cannot
-        be read, none is appended. If rows are refused for missing values, all
-        others are scored before a :class:`~axonad.errors.StaleError` is raised: its ``refused``
-        maps the refused vehicles to the reasons, and its ``results`` are those of the others.
+        be read, none is appended. If rows are refused, for missing values or because their score
+        would be NaN or infinite, all others are scored before a
+        :class:`~axonad.errors.StaleError` is raised: its ``refused`` maps the refused vehicles to
+        the reasons, and its ``results`` are those of the others.
         """
         if not isinstance(rows, Mapping):
             kind = type(rows).__name__
@@ -127,14 +128,13 @@ class FleetScorer:
             if lane.window.is_full:
                 held[vehicle] = names
         if held:
-            full = [self._lanes[vehicle] for vehicle in held]
-            results |= zip(held, self._scorer.score(full, list(held.values())), strict=True)
+            self._score(held, results, refused)
         for vehicle, array in arrays.items() if self._alarms else ():
             if (alarms := self._alarms.get(vehicle)) is not None:
                 alarms.add(
                     array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
                     time=None if times is None else times.get(vehicle),
-                    blame=partial(self._scorer.blame, self._lanes[vehicle]),
+                    blame=partial(self._blame, vehicle),
                 )  # fmt: skip
         if refused:
             raise StaleError(list_refused(refused), results=results, refused=refused)
@@ -254,6 +254,27 @@ class FleetScorer:
         except Exception:
             self.remove(vehicle)
             raise
+
+    def _score(
+        self, held: dict[Vehicle, Held], results: dict[Vehicle, StreamResult | None],
+        refused: dict[Vehicle, str],
+    ) -> None:  # fmt: skip
+        """Score vehicles with full windows; add each to the results or to the refused."""
+        full = [self._lanes[vehicle] for vehicle in held]
+        found = self._scorer.score_each(full, list(held.values()))
+        for vehicle, result in zip(held, found, strict=True):
+            if isinstance(result, DivergedError):
+                refused[vehicle] = str(result)
+                del results[vehicle]
+                self._lanes[vehicle].refuse()
+            else:
+                results[vehicle] = result
+
+    def _blame(self, vehicle: Vehicle) -> Any:
+        try:
+            return self._scorer.blame(self._lanes[vehicle])
+        except DivergedError:  # the score is finite, but not what it is made of
+            return None
 
     def _read(self, vehicle: Vehicle, row: Any) -> Any:
         if vehicle not in self._lanes:

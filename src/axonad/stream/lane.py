@@ -136,6 +136,11 @@ class Lane:
             for number, row in enumerate(rows, start=end - len(rows)):
                 self.kept.add(number, row)
 
+    def refuse(self) -> None:
+        """Count the last row as refused, because it could not be scored, and clear the window."""
+        self.refused += 1
+        self.reset()
+
     def reset(self) -> None:
         """Clear the window and the last values; the counts stay."""
         if self.kept is not None:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from axonad.alarms.scored import placed_at_end
 from axonad.config import check_int
 from axonad.detector import Detector
-from axonad.errors import ConfigError
+from axonad.errors import ConfigError, DivergedError
 from axonad.explain import Why
 from axonad.live_windows import LiveWindows, Scored
 from axonad.stream.lane import Held, Lane
+from axonad.stretches import finite_scores
 from axonad.threshold import Event
 
 
@@ -59,9 +60,28 @@ class WindowScorer:
         )  # fmt: skip
 
     def score(self, lanes: Sequence[Lane], held: Sequence[Held]) -> list[StreamResult]:
-        """Return the result of the last row of each lane; their windows must be full."""
+        """Return the result of the last row of each lane; their windows must be full.
+
+        Raise :class:`~axonad.errors.DivergedError` if a score is NaN or infinite.
+        """
         steps = [lane.rows - 1 for lane in lanes]
         return self.results(self._score_windows(lanes), lanes, steps, held)
+
+    def score_each(
+        self, lanes: Sequence[Lane], held: Sequence[Held]
+    ) -> list[StreamResult | DivergedError]:
+        """Return what :meth:`score` does, with an error for each lane that has no finite score.
+
+        All other lanes get the results that they would have without it.
+        """
+        try:
+            return list(self.score(lanes, held))
+        except DivergedError:
+            errors = [self._error_of(lane) for lane in lanes]
+        good = [i for i, error in enumerate(errors) if error is None]
+        results = self.score([lanes[i] for i in good], [held[i] for i in good]) if good else []
+        found = dict(zip(good, results, strict=True))
+        return [found[i] if error is None else error for i, error in enumerate(errors)]
 
     def results(
         self, scored: Scored, lanes: Sequence[Lane], steps: Sequence[int], held: Sequence[Held]
@@ -119,7 +139,16 @@ class WindowScorer:
         if appended:
             some, rows = zip(*appended, strict=True)
             live.append(some, np.concatenate(rows))
-        return live.score(slots)
+        scores, components = live.score(slots)
+        return finite_scores(scores, of=self.detector), components
+
+    def _error_of(self, lane: Lane) -> DivergedError | None:
+        """Return why a lane's full window has no score; None if it has one."""
+        try:
+            self._score_windows([lane])
+        except DivergedError as error:
+            return error
+        return None
 
     def _score_one_by_one(self, lanes: Sequence[Lane]) -> Scored:
         parts = [self.detector.score_ends(lane.window.rows()) for lane in lanes]

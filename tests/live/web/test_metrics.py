@@ -10,6 +10,7 @@ from tests.live.web.fake_engine import HOSTILE, FakeEngine
 def test_figures_are_typed_escaped_and_have_no_label_per_vehicle():
     engine = FakeEngine(HOSTILE)
     engine.change(HOSTILE[0], state="alarm")
+    engine.change(HOSTILE[1], last_time=1_000_000, last_seen=61.0)
     model = Model('P"C\\A\n', "f", ("a",), 0.1, 1.0)
     health = Health(
         True,
@@ -28,6 +29,7 @@ def test_figures_are_typed_escaped_and_have_no_label_per_vehicle():
     assert values['axonad_live_part_ok{part="mqtt"}'] == "0"
     assert values['axonad_live_part_counts_total{part="mqtt",what="bad"}'] == "4"
     assert health.told == "mqtt: broker gone"
+    assert values['axonad_live_age_seconds{quantile="0.99"}'] == "60.0"
     assert any('detector="P\\"C\\\\A\\n"' in name for name in values)
     assert len(values) < 30, "a thousand vehicles must not make a thousand lines"
     for name in values:

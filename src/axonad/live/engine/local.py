@@ -11,7 +11,7 @@ import logging
 import math
 from collections import Counter, deque
 from collections.abc import Callable
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from time import monotonic
 
 from axonad.detector import Detector
@@ -19,12 +19,14 @@ from axonad.live.clock import ServerClock
 from axonad.live.config import LiveConfig
 from axonad.live.duration import to_seconds
 from axonad.live.engine.contract import Health, Mark, Model, Part
+from axonad.live.engine.memory import Memory
+from axonad.live.engine.parts import split
 from axonad.live.engine.putting import PatientStore, prune
 from axonad.live.engine.status import describe_model, percentiles, statuses
 from axonad.live.inbox import Inbox, OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus
 from axonad.live.sample import Delivery, Receipt
-from axonad.live.store.contract import Commit, Store, StoreError
+from axonad.live.store.contract import Store, StoreError
 from axonad.live.store.memory import join_courses
 from axonad.live.store.owners import owner_of
 from axonad.live.watch import RECENT, Watch
@@ -33,6 +35,8 @@ log = logging.getLogger("axonad.live")
 
 TIMED = 2_000  # deliveries over which latencies are taken
 HOUSEKEEPING = 60.0  # seconds
+ROUND = 0.5  # seconds that a round should take at most
+SMALLEST = 100  # samples of a round under load
 
 
 class LocalEngine:
@@ -66,16 +70,15 @@ class LocalEngine:
         self._clock = clock or ServerClock()
         self._store = store
         self._parts: list[Callable[[], Part]] = []
-        self._watch = self._new_watch()
+        self._put = PatientStore(store)
+        expire = to_seconds("expire of [input]", config.input.expire)
+        self._memory = Memory(self._new_watch, self._put, clock=self._clock, expire=expire)
         self._inbox = Inbox(config.input.queue)
+        self._size = min(1_000, config.input.batch)  # samples of the next round
         self._pause = to_seconds("commit_every of [input]", config.input.commit_every)
-        self._expire = to_seconds("expire of [input]", config.input.expire)
         self._silent = to_seconds("silent_after of [input]", config.input.silent_after)
         self._thread = Thread(target=self._run, name="axonad-engine", daemon=True)
         self._stopping = Event()
-        self._lock = Lock()  # of what readers see
-        self._known: dict[str, Micros] = {}  # all vehicles of the store, by last time
-        self._put = PatientStore(store)
         self._failure = ""
         self._is_ready = False
         self._latencies: deque[float] = deque(maxlen=TIMED)
@@ -90,7 +93,7 @@ class LocalEngine:
     def start(self) -> None:
         """Resume from the store and begin to score."""
         self._put.start(model=self.owner)
-        self._resume()
+        self._memory.resume()
         self._is_ready = True
         self._thread.start()
 
@@ -111,7 +114,7 @@ class LocalEngine:
         except OverloadError:
             if self._config.input.overload == "hold" or self._stopping.is_set():
                 raise
-            with self._lock:
+            with self._memory.lock:
                 self._counts["shed"] += len(delivery.samples)
             delivery.done(Receipt(0, {"shed": len(delivery.samples)}))
 
@@ -122,8 +125,8 @@ class LocalEngine:
     def health(self) -> Health:
         """Return how the engine is."""
         trouble = self._failure or self._put.trouble
-        with self._lock:
-            counts = dict(self._counts + self._watch.counts)
+        with self._memory.lock:
+            counts = dict(self._counts + self._memory.watch.counts)
         return Health(
             is_ready=self._is_ready and not trouble,
             trouble=trouble,
@@ -140,24 +143,26 @@ class LocalEngine:
 
     def vehicles(self) -> list[VehicleStatus]:
         """Return the status of all vehicles, by name."""
-        with self._lock:
+        with self._memory.lock:
             now = self._clock.monotonic()
-            return statuses(self._watch.vehicles, self._known, now=now, silent=self._silent)
+            return statuses(
+                self._memory.watch.vehicles, self._memory.known, now=now, silent=self._silent
+            )
 
     def vehicle(self, name: str) -> VehicleStatus | None:
         """Return the status of one vehicle."""
-        with self._lock:
-            memory = self._watch.vehicles
+        with self._memory.lock:
+            memory = self._memory.watch.vehicles
             vehicles = {name: memory[name]} if name in memory else {}
-            known = {name: self._known[name]} if name in self._known else {}
+            known = {name: self._memory.known[name]} if name in self._memory.known else {}
             now = self._clock.monotonic()
             found = statuses(vehicles, known, now=now, silent=self._silent)
         return found[0] if found else None
 
     def recent(self, vehicle: str, *, rows: int) -> Course | None:
         """Return the newest rows of a vehicle in memory."""
-        with self._lock:
-            known = self._watch.vehicles.get(vehicle)
+        with self._memory.lock:
+            known = self._memory.watch.vehicles.get(vehicle)
             return None if known is None else known.recent.course(rows)
 
     def course(self, vehicle: str, start: Micros, end: Micros, *, rows: int) -> Course | None:
@@ -190,46 +195,69 @@ class LocalEngine:
         try:
             while not (self._stopping.is_set() and not len(self._inbox)):
                 began = monotonic()
-                taken = self._inbox.take(self._config.input.batch, timeout=0.5)
+                taken = self._inbox.take(self._size, timeout=0.5)
                 if taken:
+                    start = monotonic()
                     self._round([delivery for _, delivery in taken])
                     now = monotonic()
+                    self._fit_size(sum(len(d.samples) for _, d in taken), now - start)
                     self._latencies.extend(now - arrived for arrived, _ in taken)
                 self._keep_house()
                 self._stopping.wait(max(0.0, began + self._pause - monotonic()))
-            self._put_away(list(self._watch.vehicles))
+            self._memory.put_away(list(self._memory.watch.vehicles))
         except StoreError as error:
             self._fail(f"the store cannot be used: {error}")
         except Exception as error:
             log.exception("the engine has ended")
             self._fail(f"the engine has ended: {type(error).__name__}: {error}")
 
+    def _fit_size(self, samples: int, seconds: float) -> None:
+        """Let the next round take about ``ROUND`` seconds: readers wait while it is scored."""
+        if 2 * samples > self._size or seconds > ROUND:
+            size = round(ROUND * samples / max(seconds, 1e-3))
+            self._size = min(max(size, SMALLEST), self._config.input.batch)
+
     def _round(self, deliveries: list[Delivery]) -> None:
         """Score deliveries, store the results, hand out the receipts."""
+        memory, counts = self._memory, self._memory.watch.counts.copy()
         try:
-            self._bring_back(deliveries)
-            with self._lock:
-                work = self._watch.take(deliveries)
-                commit = self._watch.commit(work, number=self._put.number + 1)
-        except StoreError:
+            memory.bring_back(deliveries)
+            with memory.lock:
+                work = memory.watch.take(deliveries)
+                commit = memory.watch.commit(work, number=self._put.number + 1)
+        except StoreError as error:
+            self._hand_back(deliveries, error)
             raise
         except Exception:
             log.exception("a round failed; going on from the stored states")
-            self._start_again()
-            if len(deliveries) > 1:
-                for delivery in deliveries:
-                    self._round([delivery])
-            else:
-                self._counts["failed"] += len(deliveries[0].samples)
-                deliveries[0].done(Receipt(0, {"failed": len(deliveries[0].samples)}))
+            memory.watch.counts = counts
+            self._retry(deliveries)
             return
         try:
             self._put.commit(commit)
         except StoreError as error:
-            failure = Receipt(error=f"it could not be stored: {error}")
-            self._hand_out([(delivery, failure) for delivery in deliveries])
+            self._hand_back(deliveries, error)
             raise
         self._hand_out(work.receipts)
+
+    def _retry(self, deliveries: list[Delivery]) -> None:
+        """Score deliveries of a failed round by parts, so that only those are lost that fail."""
+        parts = split(deliveries)
+        try:
+            self._memory.start_again()
+            if len(parts) == 1 and parts[0] is deliveries[0]:
+                count = len(parts.pop().samples)
+                self._counts["failed"] += count
+                self._hand_out([(deliveries[0], Receipt(0, {"failed": count}))])
+            while parts:
+                self._round([parts.pop(0)])
+        except StoreError as error:
+            self._hand_back(parts, error)
+            raise
+
+    def _hand_back(self, deliveries: list[Delivery], error: StoreError) -> None:
+        failure = Receipt(error=f"it could not be stored: {error}")
+        self._hand_out([(delivery, failure) for delivery in deliveries])
 
     def _hand_out(self, receipts: list[tuple[Delivery, Receipt]]) -> None:
         for delivery, receipt in receipts:
@@ -237,32 +265,6 @@ class LocalEngine:
                 delivery.done(receipt)
             except Exception:
                 log.exception("the receipt of a delivery of %s was not taken", delivery.source)
-
-    def _bring_back(self, deliveries: list[Delivery]) -> None:
-        """Resume vehicles of deliveries that are stored but not in memory."""
-        names = {sample.vehicle for delivery in deliveries for sample in delivery.samples}
-        missing = [n for n in names if n in self._known and n not in self._watch.vehicles]
-        self._resume_some(sorted(missing))
-
-    def _resume(self) -> None:
-        """Resume the vehicles that were in memory; those long silent come back when they send."""
-        self._known = self._store.vehicles()
-        since = round((self._clock.now() - self._expire) * 1e6)
-        self._resume_some(sorted(self._store.vehicles(since=since)))
-
-    def _resume_some(self, names: list[str]) -> None:
-        found = {name: saved for name in names if (saved := self._store.saved(name)) is not None}
-        if found:
-            with self._lock:
-                self._watch.resume(found)
-
-    def _start_again(self) -> None:
-        """Drop what is in memory, which a failed round left half changed, and resume."""
-        counts = self._watch.counts
-        with self._lock:
-            self._watch = self._new_watch()
-            self._watch.counts = counts
-        self._resume()
 
     def _new_watch(self) -> Watch:
         rows, settings = self._config.store.snapshot_rows, self._config.input
@@ -273,23 +275,10 @@ class LocalEngine:
         if monotonic() - self._cleaned < HOUSEKEEPING:
             return
         self._cleaned = monotonic()
-        self._put_away([vehicle.name for vehicle in self._watch.silent(self._expire)])
-        newest = [vehicle.raster.newest for vehicle in self._watch.vehicles.values()]
-        now = max([*newest, *self._known.values()], default=0)  # old data is not old at once
-        limits, now = self._config.store, min(now, round(self._clock.now() * 1e6))
+        self._memory.put_away(self._memory.silent())
+        now = min(self._memory.newest(), round(self._clock.now() * 1e6))  # old data is kept
+        limits = self._config.store
         self._store_bytes = prune(self._store, limits, now=now) or self._store_bytes
-
-    def _put_away(self, names: list[str]) -> None:
-        """Store the whole state of vehicles and remove them from memory."""
-        if not names:
-            return
-        with self._lock:
-            snapshots = [self._watch.snapshot(self._watch.vehicles[name]) for name in names]
-        self._put.commit(Commit(self._put.number + 1, snapshots=snapshots))
-        with self._lock:
-            for snapshot in snapshots:
-                self._known[snapshot.vehicle] = snapshot.last_time
-                self._watch.remove(snapshot.vehicle)
 
     def _fail(self, sentence: str) -> None:
         self._failure = sentence

@@ -1,19 +1,23 @@
-"""Commits that wait for a store that cannot be used at the moment, and the deletion of old data."""
+"""Commits and reads that wait for a store that cannot be used, and the deletion of old data."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from threading import Event
 from time import monotonic, strftime
+from typing import TypeVar
 
 from axonad.live.config import Storing
 from axonad.live.record import Micros
-from axonad.live.store.contract import Commit, Store, StoreUnavailableError
+from axonad.live.store.contract import Commit, Saved, Store, StoreUnavailableError
 
 log = logging.getLogger("axonad.live")
 
 DAY = 86_400_000_000  # microseconds
 PAUSES = (0.05, 5.0)  # seconds between two tries: the first pause, the longest
+
+Answer = TypeVar("Answer")
 
 
 class PatientStore:
@@ -31,16 +35,34 @@ class PatientStore:
         self.number = self._store.start(model=model)
 
     def give_up(self) -> None:
-        """Let a commit that waits raise its error instead, because the server stops."""
+        """Let what waits raise its error instead, because the server stops."""
         self._stopped.set()
 
     def commit(self, commit: Commit) -> None:
         """Store a commit; while that is not possible, try again and say so."""
+
+        def store() -> float:
+            began = monotonic()
+            self._store.commit(commit)
+            return monotonic() - began
+
+        self.seconds = self._wait(store)
+        self.number = commit.number
+
+    def saved(self, vehicle: str) -> Saved | None:
+        """Return the state of a vehicle, as soon as the store can be read."""
+        return self._wait(lambda: self._store.saved(vehicle))
+
+    def vehicles(self, *, since: Micros = 0) -> dict[str, Micros]:
+        """Return known vehicles that sent since a time, as soon as the store can be read."""
+        return self._wait(lambda: self._store.vehicles(since=since))
+
+    def _wait(self, call: Callable[[], Answer]) -> Answer:
+        """Return what a call returns once the store can be used."""
         pause, longest = PAUSES
         while True:
-            began = monotonic()
             try:
-                self._store.commit(commit)
+                found = call()
             except StoreUnavailableError as error:
                 if not self.trouble:
                     since = strftime("%H:%M:%S")
@@ -50,12 +72,10 @@ class PatientStore:
                     raise
                 pause = min(2 * pause, longest)
                 continue
-            self.number = commit.number
-            self.seconds = monotonic() - began
             if self.trouble:
                 log.warning("the store can be used again")
                 self.trouble = ""
-            return
+            return found
 
 
 def prune(store: Store, limits: Storing, *, now: Micros) -> int:

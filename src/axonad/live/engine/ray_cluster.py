@@ -22,7 +22,8 @@ from axonad.live.config import LiveConfig
 from axonad.live.engine.cluster import Cluster
 from axonad.live.engine.contract import Health, Mark, Model, Part, UnavailableError
 from axonad.live.engine.partition import part_of
-from axonad.live.engine.sending import ANSWER, Lane, Split
+from axonad.live.engine.parts import Split
+from axonad.live.engine.sending import ANSWER, Lane
 from axonad.live.engine.status import percentiles
 from axonad.live.inbox import OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus

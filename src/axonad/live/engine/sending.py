@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
@@ -21,28 +21,6 @@ ANSWER = 5.0  # seconds to wait for the answer of an actor to a question
 PAUSES = (0.1, 5.0)  # seconds before a batch is sent again: the first pause, the longest
 LOOK = 5.0  # seconds between two looks after an actor without work
 TIMED = 2_000  # deliveries over which latencies are taken
-
-
-class Split:
-    """A delivery cut into parts; its source is answered when all of them are stored."""
-
-    def __init__(self, delivery: Delivery, parts: int) -> None:
-        self._delivery, self._left, self._lock = delivery, parts, Lock()
-        self._receipts: list[Receipt] = []
-
-    def done(self, receipt: Receipt) -> None:
-        """Take the receipt of one part."""
-        with self._lock:
-            self._receipts.append(receipt)
-            self._left -= 1
-            if self._left:
-                return
-        refused: Counter[str] = Counter()
-        for part in self._receipts:
-            refused.update(part.refused)
-        accepted = sum(part.accepted for part in self._receipts)
-        error = next((part.error for part in self._receipts if part.error), "")
-        self._delivery.done(Receipt(accepted, dict(refused), error))
 
 
 @dataclass(frozen=True)

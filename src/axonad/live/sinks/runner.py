@@ -46,8 +46,10 @@ class SinkRunner:
         found = self._store.notices(self._sink.name, limit=self._sink.at_once)
         if not found:
             return False
-        limit = (time() - self._sink.give_up) * 1e6
-        fresh = [(number, notice) for number, notice in found if notice.event.ends >= limit]
+        fresh = found
+        if self.status.error:  # the sink does not take them; else even old ones are told
+            limit = (time() - self._sink.give_up) * 1e6
+            fresh = [(number, notice) for number, notice in found if notice.event.ends >= limit]
         if fresh:
             self._sink.tell([notice for _, notice in fresh])
         self._store.confirm(self._sink.name, [number for number, _ in found])

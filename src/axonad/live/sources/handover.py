@@ -20,7 +20,7 @@ from axonad.live.sources.tally import Backoff
 
 Token = TypeVar("Token")
 
-BATCH = 10_000  # samples of a delivery, about
+BATCH = 2_000  # samples of a delivery, about: the page waits while one is scored
 LIMIT = 20_000  # samples or messages that wait before the source stops reading
 RETRY = 0.05  # seconds after which a full engine is asked again
 

@@ -50,6 +50,7 @@ def write_metrics(
     model: Model, health: Health, vehicles: Iterable[VehicleStatus], *, clients: int
 ) -> str:
     """Return the figures in Prometheus' text format; no vehicle has a label of its own."""
+    vehicles = list(vehicles)
     states = dict.fromkeys(STATES, 0) | Counter(status.state for status in vehicles)
     about = {"version": __version__, "detector": model.name, "model": model.fingerprint}
     gauges = (
@@ -79,11 +80,22 @@ def write_metrics(
         ),
         _family("commits_total", "counter", "Commits to the store.", [({}, health.commits)]),
         _family("latency_seconds", "gauge", "From arrival to commit, lately.", delays),
+        _family(
+            "age_seconds", "gauge", "Age of the newest samples of vehicles when they were scored.",
+            _ages(vehicles),
+        ),
         _family("counts_total", "counter", "Samples and rows by what became of them.", totals),
         _family("part_ok", "gauge", "Whether a source or sink works.", fine),
         _family("part_counts_total", "counter", "Messages of sources, notices of sinks.", parts),
     ]  # fmt: skip
     return "".join(families)
+
+
+def _ages(vehicles: Iterable[VehicleStatus]) -> list[tuple[Mapping[str, str], float]]:
+    """Return quantiles over vehicles that send; they also show what waits in a broker."""
+    ages = sorted(v.last_seen - v.last_time / 1e6 for v in vehicles if v.state != "no data")
+    last = len(ages) - 1
+    return [({"quantile": f"{q:g}"}, ages[round(q * last)]) for q in (0.5, 0.99) if ages]
 
 
 def _family(
