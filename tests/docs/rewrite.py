@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.docs.blocks import difference
 from tests.docs.running import run_page
+
+COLOURS = 128
 
 
 def rewrite(page: Path) -> None:
@@ -25,8 +26,18 @@ def rewrite(page: Path) -> None:
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")
         for link in re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", text):
             if (folder / Path(link).name).exists():
-                shutil.copyfile(folder / Path(link).name, page.parent / link)
+                _shrink(folder / Path(link).name, page.parent / link)
                 sys.stderr.write(f"{link}: drawn\n")
+
+
+def _shrink(source: Path, target: Path) -> None:
+    """Copy a picture with at most 128 colours, which drawings do not miss."""
+    from PIL import Image
+
+    with Image.open(source) as picture:
+        picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
+            target, optimize=True
+        )
 
 
 if __name__ == "__main__":

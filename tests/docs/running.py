@@ -33,6 +33,7 @@ class Output:
 def run_page(page: Path, folder: Path) -> list[Output]:
     """Run every block of a page in a folder and return the outputs; raise if one fails."""
     blocks = find_blocks(page.read_text(encoding="utf-8"))
+    (folder / "benchmarks").symlink_to(ROOT / "benchmarks")
     space: dict[str, Any] = {"__name__": "__page__"}
     outputs: list[Output] = []
     with chdir(folder), _importing_from(folder):

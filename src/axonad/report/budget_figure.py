@@ -72,6 +72,8 @@ def draw_budget(
     the budget, a point what each curve finds within it.
     """
     figure, axis = new_figure(path, figsize=(7.5, 4.2))
+    from matplotlib.ticker import ScalarFormatter
+
     axis.axvline(budget, color=GRAY, linewidth=1, zorder=0)
     axis.text(budget, 1.03, f" budget: {budget:g} per hour", fontsize=8, color="#555555")
     for i, (name, curve) in enumerate(curves.items()):
@@ -85,13 +87,14 @@ def draw_budget(
             label=f"{name}: {100 * at:.0f} %",
         )  # fmt: skip
     axis.set_xscale("symlog", linthresh=budget)
+    axis.xaxis.set_major_formatter(ScalarFormatter())
     axis.set_xlim(left=0)
     axis.set_ylim(0, 1.02)
     axis.set_xlabel("false events per hour", fontsize=9)
     axis.set_ylabel("share of faults found", fontsize=9)
     axis.grid(color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    axis.legend(fontsize=8, frameon=False, loc="lower right", title="found within the budget",
+    axis.legend(fontsize=8, frameon=False, loc="center right", title="found within the budget",
                 title_fontsize=8)  # fmt: skip
     trim_axis(axis)
     if title:

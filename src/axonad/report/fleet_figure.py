@@ -20,7 +20,7 @@ from axonad.threshold import Event
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TALLEST = 2.2  # height of a lane in thresholds; higher scores are cut off
+TALLEST = 1.9  # height of a lane in thresholds; higher scores are cut off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +67,8 @@ def draw_fleet(
 def _draw_lane(axis: Axes, time: TimeAxis, one: VehicleScores, threshold: float) -> None:
     trim_axis(axis, labelsize=7)
     axis.spines["left"].set_visible(False)
+    axis.spines["bottom"].set_color(drawing.GRAY)
+    axis.tick_params(axis="x", length=2, color=drawing.GRAY)
     axis.set_yticks([])
     axis.plot(*time.curve(one.scores), color=drawing.SCORE, linewidth=0.6, label="score")
     axis.axhline(threshold, color=drawing.THRESHOLD, linestyle="--", lw=0.7, label="threshold")
