@@ -75,9 +75,9 @@ def _run_python(block: Block, after: Block | None, space: dict[str, Any], where:
 
 def run_command(words: str, folder: Path) -> str:
     """Run a command line; return what it prints, and raise if it fails."""
-    split = shlex.split(words)
-    if split[0] == "axonad" and not set("|<>;&*") & set(words):
-        return _run_axonad(split[1:])
+    tokens = [*shlex.shlex(words, posix=False, punctuation_chars=True)]
+    if tokens[0] == "axonad" and not any(set(token) <= set("|<>;&") for token in tokens):
+        return _run_axonad(shlex.split(words)[1:])  # it expands patterns itself
     binaries = folder / ".bin"
     binaries.mkdir(exist_ok=True)
     script = binaries / "axonad"

@@ -5,6 +5,7 @@ import pytest
 
 from axonad.errors import InputError
 from axonad.report.budget_figure import budget_curve, draw_budget
+from tests.report.figures import legend
 
 
 def scored():
@@ -27,7 +28,6 @@ def test_a_curve_trades_faults_found_for_false_events():
 def test_faults_within_the_budget_are_in_the_legend(tmp_path, drawn):
     curve = budget_curve(*scored(), seconds_per_step=1.0)
     draw_budget(tmp_path / "budget.png", {"ours": curve}, budget=0.5, title="trade-off")
-    (axis,) = drawn[0].axes
-    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["ours: 50 %"]
+    assert legend(drawn[0]) == ["ours: 50 %"]
     with pytest.raises(InputError, match="at least one labelled fault"):
         budget_curve(np.zeros(9), np.zeros(9), seconds_per_step=1.0)

@@ -71,7 +71,7 @@ def draw_budget(
     The axis of false events is linear up to ``budget``, logarithmic above; a vertical line marks
     the budget, a point what each curve finds within it.
     """
-    figure, axis = new_figure(path, figsize=(7.5, 4.2))
+    figure, axis = new_figure(path, figsize=(8.5, 4.0))
     from matplotlib.ticker import ScalarFormatter
 
     axis.axvline(budget, color=GRAY, linewidth=1, zorder=0)
@@ -94,8 +94,10 @@ def draw_budget(
     axis.set_ylabel("share of faults found", fontsize=9)
     axis.grid(color="#e5e5e5", linewidth=0.5)
     axis.set_axisbelow(True)
-    axis.legend(fontsize=8, frameon=False, loc="center right", title="found within the budget",
-                title_fontsize=8)  # fmt: skip
+    figure.legend(
+        fontsize=8, frameon=False, loc="outside right upper", title="found within\nthe budget",
+        title_fontsize=8,
+    )  # fmt: skip
     trim_axis(axis)
     if title:
         figure.suptitle(title.replace("$", r"\$"), fontsize=10)
