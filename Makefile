@@ -15,7 +15,7 @@ pip_install = $(BIN)/python -m pip install --disable-pip-version-check --no-warn
 	status=$$?; grep -v '^WARNING: Location ' .venv/pip-messages.txt >&2; exit $$status
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper-smoke test test-more browser live fuzz check lint types imports unit test-slow \
+.PHONY: help setup demo paper-smoke test test-more browser live fuzz package check lint types imports unit test-slow \
 	format clean
 
 help:  ## show this list
@@ -64,7 +64,7 @@ test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiment
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
 
-browser: $(READY)  ## the page of `axonad report` in Chromium, which must be installed
+browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
 live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped where there are none
@@ -72,6 +72,11 @@ live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped w
 
 fuzz: $(READY)  ## mutated data files, models, states and streams; FUZZ=10000 items of each kind
 	AXONAD_FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/fuzz
+
+package: $(READY)  ## build dist/, check it, install it into an empty environment and use it there
+	rm -rf dist
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
+	AXONAD_DIST=dist $(BIN)/python -m pytest -m package tests/packaging
 
 test-slow: $(READY)  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow

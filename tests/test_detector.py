@@ -69,7 +69,7 @@ def test_wrong_channels_are_refused(fitted):
         fitted.decision_function(pd.DataFrame(X, columns=["speed", "yaw_rat", "torque"]))
     with pytest.raises(ChannelError, match="lacks channel 'torque'"):
         fitted.decision_function(pd.DataFrame(X[:, :2], columns=NAMES[:2]))
-    with pytest.raises(ChannelError, match="must have 3 channels as in training, got 2"):
+    with pytest.raises(ChannelError, match="X has 2 features, but AxonAD is expecting 3 features"):
         fitted.decision_function(X[:, :2])
 
 

@@ -72,5 +72,6 @@ def test_no_assert_or_print_in_the_package():
             assert not re.match(r"\s*(assert |print\()", line), f"{path.name}: {line}"
 
 
-def test_version_is_in_the_changelog():
+def test_version_is_in_the_changelog_and_the_citation():
     assert f"[{axonad.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {axonad.__version__}\n" in (ROOT / "CITATION.cff").read_text()

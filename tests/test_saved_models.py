@@ -1,38 +1,107 @@
-"""Models saved by released versions load and give the scores they gave then.
+"""Models, stream states and rows of earlier versions are read, and give what they gave then.
 
-The folders under ``saved_models`` were written by the version in their name, fitted on
-``waves(300)``; ``expected.json`` holds thresholds and the first scores of ``waves(60, seed=1)``.
+The folders under ``saved_models`` were written by ``saved_models/write.py``: ``0.1.0`` with that
+version (format 1), ``format-2-first`` with the first code that wrote format 2, and ``format-2``
+with the one that added training samples, alarms and context. ``saved_rows`` has rows of 0.1.0.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import axonad
-from axonad.errors import DataWarning
+from axonad.bench.results import read_rows
+from axonad.errors import DataWarning, InputError
+from axonad.saving import FORMAT
 from tests.conftest import waves
+from tests.saved_models.write import AFTER, BEFORE
 
-SAVED = Path(__file__).parent / "saved_models"
-FOLDERS = sorted(path.parent for path in SAVED.glob("*/*/detector.json"))
-
-
-def test_every_release_has_models():
-    assert {folder.parent.name for folder in FOLDERS} == {"0.1.0"}
-    assert {folder.name for folder in FOLDERS} >= {"AxonAD", "PCA", "USAD", "CrossChannelRidge"}
+HERE = Path(__file__).parent
+FOLDERS = sorted(path.parent for path in (HERE / "saved_models").glob("*/*/detector.json"))
+STATES = sorted((HERE / "saved_models").glob("*/*.state"))
 
 
-@pytest.mark.parametrize(
-    "folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}-{folder.name}"
-)
+def load(folder):
+    """Return the model in a folder; one of format 1 has no checksum, which is said."""
+    old = json.loads((folder / "detector.json").read_text())["format"] == 1
+    said = pytest.warns(DataWarning, match=r"detector\.json was saved by an older version")
+    with said if old else nullcontext():
+        return axonad.load(folder)
+
+
+def expected(folder):
+    return json.loads((folder.parent / "expected.json").read_text())[folder.name]
+
+
+def test_every_format_has_models():
+    formats = {json.loads((folder / "detector.json").read_text())["format"] for folder in FOLDERS}
+    assert formats == set(range(1, FORMAT + 1))
+    for release in {folder.parent for folder in FOLDERS}:
+        names = {path.name for path in release.iterdir()}
+        assert names >= {"AxonAD", "PCA", "USAD", "CrossChannelRidge", "AxonAD.state"}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f"{f.parent.name}-{f.name}")
 def test_a_saved_model_scores_as_it_did(folder):
-    expected = json.loads((folder.parent / "expected.json").read_text())[folder.name]
-    with pytest.warns(DataWarning, match=r"detector\.json was saved by an older version"):
-        detector = axonad.load(folder)
+    detector, then = load(folder), expected(folder)
     assert detector.channel_names == ("speed", "yaw_rate", "torque")
-    assert detector.threshold_ == expected["threshold"]
-    scores = detector.decision_function(waves(60, seed=1))[: len(expected["scores"])]
-    np.testing.assert_allclose(scores, expected["scores"], rtol=1e-4, atol=1e-4)
+    assert detector.threshold_ == then["threshold"]
+    scores = detector.decision_function(waves(60, seed=1))[: len(then["scores"])]
+    np.testing.assert_allclose(scores, then["scores"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda s: f"{s.parent.name}-{s.stem}")
+def test_a_saved_stream_goes_on_as_it_did(state):
+    folder = state.with_suffix("")
+    detector, then = load(folder), expected(folder)
+    is_old = json.loads(state.read_text())["format"] == 1
+    with pytest.warns(DataWarning, match="older version") if is_old else nullcontext():
+        scorer = axonad.StreamScorer.restore(state, detector)
+    live = waves(BEFORE + AFTER, seed=2)[BEFORE:]
+    scores = [scorer.push(row).score for row in live]
+    np.testing.assert_allclose(scores, then["live"], rtol=1e-4, atol=1e-4)
+
+
+def test_what_format_2_has_added_is_read():
+    newest = HERE / "saved_models" / "format-2"
+    forecast, relation = load(newest / "Forecast"), load(newest / "Relation")
+    assert forecast.alarm_setup_.policy.start == forecast.threshold_
+    assert forecast.events(waves(120, seed=1) + np.eye(120, 3, -80) * 50, why=True)[0].why
+    assert relation.context == ("torque",)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_of_the_first_version_are_read(ending):
+    rows = read_rows(HERE / "saved_rows" / f"0.1.0.{ending}")
+    assert {row.version for row in rows} == {"0.1.0"}
+    by_detector = {row.detector: (row.status, row.value("VUS-PR")) for row in rows}
+    assert by_detector == {
+        "CrossChannelRidge": ("ok", 1.0), "PCA": ("ok", 0.057844), "KMeansAD": ("failed", None),
+    }  # fmt: skip
+    assert rows[0].kinds["level_shift"]["found"] == 1
+    assert rows[2].reason.startswith("InputError: window must be at most the series length 1000")
+
+
+def test_rows_may_lack_a_column_that_came_later_but_none_that_is_needed(tmp_path):
+    whole = (HERE / "saved_rows" / "0.1.0.csv").read_text()
+    with io.StringIO(whole, newline="") as source:
+        records = list(csv.DictReader(source))
+
+    def without(column):
+        path = tmp_path / "rows.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [name for name in records[0] if name != column])
+            writer.writeheader()
+            writer.writerows({k: v for k, v in one.items() if k != column} for one in records)
+        return path
+
+    assert [row.kinds for row in read_rows(without("kinds"))] == [{}, {}, {}]
+    with pytest.raises(InputError, match="its columns differ"):
+        read_rows(without("seed"))

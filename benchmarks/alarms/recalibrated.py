@@ -1,10 +1,11 @@
 """Events on generated drives with alarms set by ``fit`` or by other fault-free drives.
 
-python benchmarks/alarms/recalibrated.py [--seeds 2024-2027] [--device cuda]
+python benchmarks/alarms/recalibrated.py [--seeds 2024-2027] [--device cuda] [--detector Relation]
 
 MultiView is fitted on the clean half of a drive. Its alarms, one event an hour, come from its
 held-out training scores (``alarm_budget``), or from one or two clean halves of other drives
-(``recalibrate``). Prints faults found and false events in the other half, as Markdown.
+(``recalibrate``). Prints faults found and false events in the other half, how many events there
+are, and how many are told when those far beyond the budget are gathered, as Markdown.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from axonad import MultiView
+from axonad import make_detector
+from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.recalibrate import recalibrate
 from axonad.alarms.segments import find_segments, firing_rows
 from axonad.data.series import Series
@@ -28,15 +30,20 @@ BUDGET, SECONDS = "1 per hour", 0.1
 SUITES = {"telemetry": generate_telemetry, "coordination": generate_coordination}
 
 
-def counts(detector: Any, drive: Telemetry, policy: Any) -> tuple[int, int, int]:
-    """Return faults, faults found and events that touch no fault."""
-    scores = detector.decision_function(drive.test)
+def counts(detector: Any, drive: Telemetry, policy: Any) -> tuple[int, ...]:
+    """Return faults, faults found, events that touch no fault, all events and those told."""
+    return counts_of(detector.decision_function(drive.test), drive, policy)
+
+
+def counts_of(scores: Any, drive: Telemetry, policy: Any) -> tuple[int, ...]:
     labels = drive.test_labels == 1
     firing, (starts, ends) = firing_rows(scores, policy), find_segments(scores, policy)
     first, last = find_ranges(labels)
     found = sum(firing[a:b].any() for a, b in zip(first, last, strict=True))
     false = sum(not labels[a:b].any() for a, b in zip(starts, ends, strict=True))
-    return len(first), int(found), int(false)
+    machine = AlarmMachine(policy)
+    told = sum(c.what == "final" for c in machine.push_many(scores) + machine.finish())
+    return len(first), int(found), int(false), len(starts), told
 
 
 def main() -> None:
@@ -44,14 +51,19 @@ def main() -> None:
     parser.add_argument("--seeds", default="2024-2027")
     parser.add_argument("--steps", type=int, default=80_000)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--detector", default="MultiView")
     given = parser.parse_args()
     warnings.simplefilter("ignore", DataWarning)
     first, _, last = given.seeds.partition("-")
     for seed in range(int(first), int(last or first) + 1):
         drives = {name: make(steps=given.steps, seed=seed) for name, make in SUITES.items()}
         drive = drives["telemetry"]
-        detector = MultiView(
-            device=given.device, verbose=False, alarm_budget=BUDGET, seconds_per_step=SECONDS
+        network = {"device": given.device, "verbose": False}
+        detector = make_detector(
+            given.detector,
+            alarm_budget=BUDGET,
+            seconds_per_step=SECONDS,
+            **(network if given.detector == "MultiView" else {}),
         ).fit(Series(values=drive.train, channels=drive.channels))
         policies = {"fit": detector.alarm_setup_.policy}
         others = [

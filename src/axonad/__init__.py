@@ -7,7 +7,6 @@
 Names are loaded on first use, so ``import axonad`` stays light.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -51,7 +50,9 @@ def __getattr__(name: str) -> Any:
         from axonad.errors import suggest
 
         raise AttributeError(f"axonad has no name {name!r}{suggest(name, _EXPORTS)}")
-    value = getattr(import_module(_EXPORTS[name]), name)
+    from axonad.extras import need
+
+    value = getattr(need(_EXPORTS[name], what=f"{name} needs"), name)
     globals()[name] = value
     return value
 

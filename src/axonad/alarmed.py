@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from axonad.alarms.budget import Budget
@@ -41,6 +41,13 @@ class Alarmed(Saving):
     """Whether ``_fit`` keeps its windows within ``recordings_``; if not, it is given one series."""
     holds_out: ClassVar[bool] = False
     """Whether ``decision_scores_`` are scores of rows that the detector had not learned from."""
+    can_score_without: ClassVar[bool] = False
+    """Whether it learns in seconds, so that data without some channels can be scored by one
+    :mod:`fitted without them <axonad.without_channels>`."""
+
+    def changes_without(self) -> Mapping[str, Any]:
+        """Return the parameters that differ in a detector fitted without some channels."""
+        return {}
 
     def events(
         self,

@@ -26,6 +26,7 @@ from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
 from axonad.data.recordings import Recordings
+from axonad.data.units import check_units, common_units
 from axonad.errors import ConfigError
 from axonad.explain import Reference
 from axonad.explanation import Explanation, scene_of
@@ -34,6 +35,7 @@ from axonad.live_windows import LiveWindows, Scored
 from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
 from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
+from axonad.without_channels import HINT, without_channels
 
 if TYPE_CHECKING:
     from axonad.selftest import SelfTest
@@ -104,6 +106,7 @@ class Detector(Alarmed):
             self._prepare_alarms(source, interval)
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
+            self.units_ = common_units(source)
             self.recordings_ = Recordings.one(len(X)) if recordings is None else recordings
             self.context_ = Context.learn(self.context, X, names)
             scores = learn(self.in_context(X), names)
@@ -160,6 +163,7 @@ class Detector(Alarmed):
         )
 
     scene = scene_of
+    without = without_channels
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
         """Return one score per row of checked data without gaps."""
@@ -276,9 +280,11 @@ class Detector(Alarmed):
     def matched(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training, all values finite."""
         self.check_fitted()
+        check_units(self.units_, X)
         values, names = to_matrix(X)
         known = self.channel_names
-        values = match_channels(values, names, expected=known, count=self.n_features_in_)
+        count, of = self.n_features_in_, type(self).__name__
+        values = match_channels(values, names, expected=known, count=count, of=of, hint=HINT)
         check_finite(values, known or names, purpose="X")
         return values
 

@@ -3,10 +3,11 @@
 AxonADError
 ├── InputError          (ValueError)    unusable data: shape, length, NaN, labels
 │   ├── ChannelError                    channel count or names differ from those of the model
+│   ├── NotNumericError (TypeError)     values that are not numbers
 │   └── StaleError                      a channel of a stream has had no value for too long
 ├── ConfigError         (ValueError)    a parameter has an invalid value or an unknown name
 ├── UnknownNameError    (LookupError)   no detector, metric, rule or format has that name
-├── NotFittedError      (AttributeError, ValueError)  used before ``fit``
+├── NotFittedError      (ValueError, AttributeError)  used before ``fit``; scikit-learn's, too
 ├── DivergedError       (ArithmeticError) training produced NaN or infinite values
 ├── FleetError          (RuntimeError)  ``fit_many`` could not fit some of its detectors
 ├── FileError           (OSError)       a file is missing, exists already or cannot be read
@@ -21,9 +22,11 @@ Each class also inherits the matching built-in exception, so ``except ValueError
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from functools import cache
+from typing import Any, Self, cast
 
 
 class AxonADError(Exception):
@@ -36,6 +39,10 @@ class InputError(AxonADError, ValueError):
 
 class ChannelError(InputError):
     """The channel count or names differ from those the detector was fitted on."""
+
+
+class NotNumericError(InputError, TypeError):
+    """The data holds values that are not numbers."""
 
 
 class StaleError(InputError):
@@ -67,8 +74,26 @@ class UnknownNameError(AxonADError, LookupError):
     """Nothing is registered under that name."""
 
 
-class NotFittedError(AxonADError, AttributeError, ValueError):
-    """The detector was used before it was fitted."""
+class NotFittedError(AxonADError, ValueError, AttributeError):
+    """The detector was used before it was fitted.
+
+    Where scikit-learn is loaded, ``except sklearn.exceptions.NotFittedError`` catches it too.
+    """
+
+    def __new__(cls, *arguments: Any) -> Self:
+        """Return an instance that is also scikit-learn's, where that is loaded."""
+        theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+        joined = theirs is not None and cls is NotFittedError
+        return super().__new__(cast("type[Self]", _joined(theirs)) if joined else cls, *arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotFittedError, self.args  # a process without scikit-learn can read it, too
+
+
+@cache
+def _joined(theirs: type[Exception]) -> type[NotFittedError]:
+    """Return a class that is ours and theirs, under our name."""
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})
 
 
 class DivergedError(AxonADError, ArithmeticError):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,6 +19,7 @@ from axonad.alarms.scored import without_lead
 from axonad.data.frames import Names
 from axonad.errors import ConfigError, DataWarning
 from axonad.explain import Scene, explain_event
+from axonad.explain.expected import expect_all
 from axonad.explain.reference import require_reference
 from axonad.stretches import cuts_of, stretches_of
 from axonad.threshold import Event, find_events
@@ -95,6 +98,36 @@ class Explanation:
         if threshold is not None:
             scene = replace(scene, threshold=threshold)
         return [replace(event, why=explain_event(scene, event)) for event in listed]
+
+    def expected(self, events: Iterable[Event] = ()) -> NDArray[np.float64]:
+        """Return what each channel should have been by the others (time, channels).
+
+        In the rows of events that are explained, the channels to blame are no input. NaN in the
+        first rows of each stretch, and for channels that only set the scene.
+        """
+        if self.scene is None:
+            raise ConfigError("this part of a series has no rows to expect channels from")
+        return expected_courses(self.scene(), events)
+
+
+def expected_courses(scene: Scene, events: Iterable[Event] = ()) -> NDArray[np.float64]:
+    """Return the expected course of each channel; see :meth:`Explanation.expected`."""
+    relations, values = scene.reference.relations, scene.values
+    edges = [0, *scene.cuts, len(values)]
+    parts = [expect_all(relations, values[a:b]) for a, b in pairwise(edges) if b > a]
+    result = np.concatenate(parts)
+    for event in events:
+        if event.why is None or not event.why.channels:
+            continue
+        blamed = tuple(sorted(scene.labels.index(name) for name in event.why.channels))
+        (start, stop), reach = event.why.rows, relations.features.reach
+        place = bisect_right(edges, start)
+        first = max(edges[place - 1], start - reach)
+        stop = min(stop + reach, edges[place])  # so long rows of the fault are an input
+        again = expect_all(relations, values[first:stop], blamed=blamed)[start - first :]
+        result[start:stop] = np.where(np.isnan(again), result[start:stop], again)
+    result[:, list(scene.reference.context)] = np.nan
+    return result
 
 
 def scene_of(detector: Detector, X: Any, cuts: tuple[int, ...] | None = None) -> Scene:

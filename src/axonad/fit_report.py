@@ -7,7 +7,7 @@ not to the model: it is not saved, and a loaded detector has none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,6 +91,17 @@ class FitReport:
         if self.calibration is not None:
             found += self.calibration.warnings()
         return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        held_out, calibration = self.held_out, self.calibration
+        return values | {
+            "held_out": None if held_out is None else vars(held_out),
+            "candidates": [str(candidate) for candidate in self.candidates],
+            "calibration": None if calibration is None else calibration.to_json(),
+            "warnings": self.warnings,
+        }
 
     def __str__(self) -> str:
         lines = [

@@ -1,18 +1,41 @@
-"""Progress bars on stderr, shown only if it is a terminal."""
+"""Progress bars on stderr, shown only if it is a terminal and they are not hidden."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Self
+
+_HIDDEN = ContextVar("progress hidden", default=False)
+
+
+@contextmanager
+def hidden(yes: bool = True) -> Iterator[None]:
+    """Show no progress inside the block."""
+    token = _HIDDEN.set(yes)
+    try:
+        yield
+    finally:
+        _HIDDEN.reset(token)
+
+
+def hide(yes: bool) -> None:
+    """Show no progress from now on, up to the end of the block of :func:`hidden`, if any."""
+    _HIDDEN.set(yes)
+
+
+def is_shown() -> bool:
+    """Whether progress is shown."""
+    return not _HIDDEN.get() and _is_terminal()
 
 
 class Progress:
     """A progress bar, used as a context manager; hidden in a pipe or with ``show=False``."""
 
     def __init__(self, text: str, total: int, *, show: bool = True) -> None:
-        self._text, self._total, self._show = text, total, show and _is_terminal()
+        self._text, self._total, self._show = text, total, show and is_shown()
 
     def __enter__(self) -> Self:
         if self._show:
@@ -56,7 +79,7 @@ class Progress:
 @contextmanager
 def working(text: str, *, show: bool = True) -> Iterator[None]:
     """Show ``text`` with a spinner while the block runs."""
-    if not (show and _is_terminal()):
+    if not (show and is_shown()):
         yield
         return
     from rich.console import Console

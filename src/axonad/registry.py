@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from axonad import modelfile
 from axonad.config import build
 from axonad.detector import Detector
-from axonad.errors import AxonADError, ModelFileError, UnknownNameError, suggest
+from axonad.errors import (
+    AxonADError,
+    MissingDependencyError,
+    ModelFileError,
+    UnknownNameError,
+    suggest,
+)
+from axonad.extras import need
 from axonad.saving import FILES, FORMAT, KIND
 
 LONGEST_NAME = 100  # characters; longer ones are not compared with the known names
@@ -103,7 +109,7 @@ def detector_class(name: str) -> type[Detector]:
     for entry in REGISTRY:
         if entry.name == name:
             module, cls = entry.path.split(":")
-            found: type[Detector] = getattr(import_module(module), cls)
+            found: type[Detector] = getattr(need(module, what=f"{name} needs"), cls)
             return found
     known = [entry.name for entry in REGISTRY]
     hint = suggest(name, known) or f"; known: {', '.join(known)}"
@@ -127,6 +133,8 @@ def load(folder: str | os.PathLike[str]) -> Detector:
                 raise ValueError(f"no detector and no parameter is named {name!r:.40}")
         detector = build(detector_class(document["detector"]), params)
         return detector.load_state(document, arrays)
+    except MissingDependencyError:
+        raise
     except AxonADError as error:
         raise ModelFileError(f"{modelfile.shown(path)} cannot be used: {error!s:.300}") from None
     except modelfile.MISFITS as error:

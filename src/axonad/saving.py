@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.conditioning import Conditioning
 from axonad.data.context import Context, find_columns
 from axonad.data.frames import Names
+from axonad.data.raster import parse_duration
 from axonad.data.recordings import Recordings
 from axonad.errors import ConfigError, NotFittedError
 from axonad.explain.reference import Reference
@@ -47,10 +49,15 @@ class Saving(Conditioning, ABC):
     """Name and times of the training data as text, if whoever called ``fit`` has set it."""
     units_: Mapping[str, str] = MappingProxyType({})
     """Units of the training channels, where they are known; scoring is refused in others."""
+    max_age_: str | None = None
+    """For how long values of training recordings were held, if whoever called ``fit`` has set it;
+    recordings to score are read alike, at ``interval_``."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
     """Sample of the training rows that explains events; None in models saved without one."""
+    saved_parameters_: frozenset[str] | None = None
+    """Names of the parameters in the file of a loaded detector; None if it was fitted here."""
     _fitted_with: dict[str, Any]
 
     changeable: ClassVar[frozenset[str]] = frozenset()
@@ -130,6 +137,8 @@ class Saving(Conditioning, ABC):
             document["alarms"] = self.alarm_setup_.to_json()
         if self.units_:
             document["units"] = dict(self.units_)
+        if self.max_age_ is not None:
+            document["max_age"] = self.max_age_
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         if self.trained_on_ is not None:
@@ -141,6 +150,7 @@ class Saving(Conditioning, ABC):
 
     def load_state(self, document: Mapping[str, Any], arrays: modelfile.Arrays) -> Self:
         """Restore a saved document; raise KeyError, TypeError or ValueError if it does not fit."""
+        self.saved_parameters_ = frozenset(check_entries("params", document["params"]))
         self._load_channels(document["channels"], document["channel_count"])
         self.threshold_ = check_number("threshold", document["threshold"])
         interval = document.get("interval")
@@ -155,6 +165,9 @@ class Saving(Conditioning, ABC):
             self.trained_on_ = {name: str(value)[:LONGEST] for name, value in known.items()}
         if document.get("units") is not None:
             self.units_ = _check_units(document["units"])
+        if document.get("max_age") is not None:
+            self.max_age_ = str(document["max_age"])
+            parse_duration("max_age", self.max_age_)
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])
@@ -174,9 +187,16 @@ class Saving(Conditioning, ABC):
         return self
 
     def _saved_params(self) -> dict[str, Any]:
-        """Return the parameters to save; those that came later only if they are set."""
-        params = self.get_params()
-        return {name: value for name, value in params.items() if name not in LATER or value}
+        """Return the parameters to save; those that came later only if they are set.
+
+        A loaded detector has the names of its file, so that it keeps its fingerprint when a later
+        version adds parameters; others only if they were changed.
+        """
+        params, names = self.get_params(), self.saved_parameters_
+        if names is None:
+            return {name: value for name, value in params.items() if name not in LATER or value}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        return {n: value for n, value in params.items() if n in names or value != defaults[n]}
 
     def _load_channels(self, names: object, count: object) -> None:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_CHANNELS:

@@ -131,6 +131,48 @@ def test_events_are_marked_while_drift_is_known_to_hold() -> None:
     assert not marked(2_950, 2_960)
 
 
+def turning(count: int, seed: int) -> np.ndarray:
+    """Angle and rate, which go together but for turns, in which the angle walks far away."""
+    rng = np.random.default_rng(seed)
+    rate = rng.normal(size=count)
+    turns = np.repeat(rng.random(count // 20) < 0.1, 20)
+    angle = rate + 0.1 * rng.normal(size=count)
+    angle += turns * np.repeat(rng.normal(size=count // 20), 20) * 4
+    return np.column_stack([angle, rate])
+
+
+def test_an_offset_between_turns_is_told_with_its_size_and_rare_turns_do_not_hide_it() -> None:
+    none = np.full(12_000, np.nan)
+    reference = DriftReference.learn([(turning(12_000, 1), none)], history=50)
+    values = turning(12_000, 2)
+
+    def judged(values: np.ndarray, reference: DriftReference) -> list[Change]:
+        return DriftWatch(reference, names=("angle", "rate")).push_many(values, none)
+
+    assert judged(values, reference) == []
+    values[2_000:, 0] += 0.3
+    first = judged(values, reference)[0].event
+    assert first.channels[0] in ("angle", "rate")
+    assert 2_000 < first.fired < 5_000
+    document = reference.to_json()
+    del document["bounds"]  # as in models saved before rows were cut off
+    before = DriftReference.from_json(document, channels=2)
+    late = judged(values, before)
+    assert not late or late[0].event.fired > first.fired
+
+
+def test_a_relation_that_never_leaves_what_does_not_count_is_judged() -> None:
+    rng = np.random.default_rng(3)
+    rate = rng.normal(size=(6_000, 1))
+    exact = np.hstack([rate, 2 * rate])
+    none = np.full(6_000, np.nan)
+    reference = DriftReference.learn([(exact, none)], history=50)
+    assert [one.column for one in reference.statistics if one.what == "relation"] == [0, 1]
+    moved = exact + np.array([0.0, 0.5])
+    (change, *_) = DriftWatch(reference).push_many(moved, none)
+    assert "than the others suggest" in change.event.reason
+
+
 def test_too_little_normal_data_is_said() -> None:
     short = DriftReference.learn([(NORMAL[:400], SCORES[:400])], history=1)
     assert short.statistics == ()
@@ -158,7 +200,8 @@ def test_a_saved_reference_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("alpha", 2.0), ("base", 0), ("center", [0.0]), ("scale", [-1.0] * 4), ("judgeable", [9]),
-     ("knots", [math.nan]), ("statistics", [{"column": 9, "what": "level", "size": 1,
+     ("bounds", [0.0] * 4), ("knots", [math.nan]),
+     ("statistics", [{"column": 9, "what": "level", "size": 1,
      "normal": [1.0]}]), ("statistics", [{"column": 0, "what": "level", "size": 1,
      "normal": [2.0, 1.0]}]), ("statistics", [{"column": 0, "what": "mode", "size": 1,
      "normal": [1.0]}])],

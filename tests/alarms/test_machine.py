@@ -28,6 +28,7 @@ policies = st.builds(
     long=st.sampled_from([None, 4]),
     rise=st.sampled_from([0.0, 0.25]), settle=st.sampled_from([0.0, 0.125]),
     recover=st.sampled_from([0.0, 0.5]), allowance=st.sampled_from([0.0, 0.25]),
+    pace=st.sampled_from([0.0, 0.05, 0.125]), burst=st.integers(0, 3),
 )  # fmt: skip
 scores_lists = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=60)
 cut_lists = st.sets(st.integers(0, 59), max_size=3)
@@ -176,7 +177,8 @@ def test_shelved_channels_are_recorded_and_marked():
 @given(scores_lists, policies, cut_lists)
 @settings(max_examples=300, deadline=None)
 def test_fast_twin_and_naive_definition_agree_with_the_machine(scores, rules, cuts):
-    rules, cuts = replace(rules, cause_gap=0), {at for at in cuts if at < len(scores)}
+    cuts = {at for at in cuts if at < len(scores)}
+    rules = replace(rules, cause_gap=0, pace=0.0)
     expected = naive_spans(scores, rules, cuts)
     assert spans(run(scores, rules, cuts)) == expected
     starts, ends = find_segments(np.array(scores), rules, cuts=cuts)
@@ -251,7 +253,7 @@ def test_batch_chunks_live_and_restart_agree(scores, rules, cuts, sizes, stop):
 @settings(max_examples=100, deadline=None)
 def test_rows_in_alarm_only_grow_when_the_threshold_falls(scores, rules, cuts, lower):
     """Of thresholds that stay where they are: a lower one is lifted earlier."""
-    rules = replace(rules, rise=0.0)
+    rules = replace(rules, rise=0.0, pace=0.0)
     cuts = {at for at in cuts if at < len(scores)}
 
     def rows(policy):

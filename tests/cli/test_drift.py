@@ -33,18 +33,22 @@ def model(run, tmp_path):
 
 @pytest.mark.usefixtures("model")
 def test_score_and_stream_say_the_same(run, tmp_path):
-    said = []
+    said, storms = [], []
     for extra in ([], ["--chunk", "500"]):
         code, out, _ = run(
             "score", "new", "new.csv", "--out", "s.csv", "--events", "e.csv", "--force", *extra
         )
         assert code == 0
-        said += [line for line in out.splitlines() if line.startswith("drift:")]
+        lines = [line for line in out.splitlines() if line.startswith("drift:")]
+        said += [line for line in lines if "shifted" in line]
+        storms += [line for line in lines if "alarms far beyond the budget" in line]
         events = pl.read_csv(tmp_path / "e.csv")
         assert events.filter(pl.col("class") == "drift").height == 1
         assert events.filter((pl.col("class") == "anomaly") & pl.col("drift")).height > 0
     assert len(said) == 2
     assert said[0] == said[1]
+    assert len(storms) == 2
+    assert storms[0] == storms[1]
     assert said[0].startswith("drift: since step ")
     assert "of 2 channels shifted: torque higher by " in said[0]
     assert said[0].endswith("scores are not trustworthy: recalibrate or retrain")
@@ -57,4 +61,7 @@ def test_score_and_stream_say_the_same(run, tmp_path):
     assert verdict["text"].startswith(said[0].split(" (")[0])
     logged = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text().splitlines()]
     assert [e["start"] for e in logged if e["class"] == "drift"] == [verdict["start"]]
-    assert any(e["drift"] for e in logged if e["class"] == "anomaly")
+    (gathers,) = [e for e in logged if e["class"] == "anomaly" and e["reason"]]
+    assert gathers["drift"]
+    texts = [e["text"] for e in news if e["class"] == "anomaly" and "text" in e]
+    assert texts[0].split(" the data")[1].startswith(" no longer looks like training (alarms far ")

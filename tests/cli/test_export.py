@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 
 import axonad
+from axonad.report.amounts import format_size
 from tests.cli.small_runs import assert_one_red_line
 from tests.conftest import waves
 
@@ -24,7 +25,7 @@ def test_export_says_what_it_wrote_and_verifies_it(run, model, tmp_path, fitted)
     code, out, err = run("export", model, "--out", "m.onnx")
     assert (code, err) == (0, "")
     size = (tmp_path / "m.onnx").stat().st_size
-    assert f"wrote m.onnx, {size / 1024:.0f} KiB" in out
+    assert f"wrote m.onnx, {format_size(size)}" in out
     assert "inputs: window (batch, 16, 3) float64" in out
     assert "score (batch) float64, d_rec (batch) float64, d_q (batch) float64, channels" in out
     assert f"threshold {fitted.threshold_:.6g}" in out
@@ -39,7 +40,7 @@ def test_without_onnxruntime_the_file_is_written_unverified(run, model, tmp_path
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     code, out, _ = run("export", model, "--out", "m.onnx")
     assert code == 0
-    assert "not verified: pip install onnxruntime" in out
+    assert "not verified: pip install 'axonad[onnx]'" in out
     assert (tmp_path / "m.onnx").exists()
 
 

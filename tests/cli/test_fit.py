@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import polars as pl
 import pytest
 
@@ -103,3 +105,16 @@ def test_context_options_agree(run, tmp_path):
     ):  # fmt: skip
         assert run("fit", "t.csv", "-o", "m", "--force", *RIDGE, *words)[0] == 0
         assert axonad.load(tmp_path / "m").context == ("ambient", "speed")
+
+
+def test_without_torch_the_views_that_need_none_are_used(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    frame(300).write_csv(tmp_path / "t.csv")
+    code, _, err = run("fit", "t.csv", "-o", "m")
+    assert code == 0
+    assert err.startswith("note: torch is not installed, so MultiView works without its network")
+    assert err.endswith("for all four views: pip install 'axonad[network]'\n")
+    assert err.count("\n") == 1
+    assert axonad.load(tmp_path / "m").views == ("shape", "forecast", "relation")
+    code, _, err = run("fit", "t.csv", "-o", "m2", "--set", "views=forecast")
+    assert (code, err) == (0, "")

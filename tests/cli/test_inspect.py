@@ -81,6 +81,24 @@ def test_a_model_reads_its_channels_at_its_rate(run, drive, tmp_path):
         assert_one_red_line(answer, "drive.log: speed was km/h in training, is m/s here")
 
 
+def test_the_raster_of_training_is_that_of_scoring(run, drive, tmp_path):
+    words = ("--rate", "20Hz", "--max-age", "60ms", "--ignore", "wheel_speed")
+    code, _, _ = run("fit", drive, "--out", "m", *RIDGE, *DBC, *words)
+    assert code == 0
+    code, _, err = run("score", "m", drive, "--out", "a.csv", *DBC)
+    assert "note: raster of recordings: 20 Hz as in training, values held for 60ms as in" in err
+    code, _, err = run("score", "m", drive, "--out", "b.csv", *DBC, *words[2:4])
+    assert "values held for 60ms as in training" in err
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+    code, _, err = run("score", "m", drive, "--out", "c.csv", *DBC, "--max-age", "2s",
+                       "--rate", "25Hz")  # fmt: skip
+    assert code == 0
+    assert "25 Hz (--rate; in training 20 Hz), values held for 2s (--max-age; in training" in err
+    assert (tmp_path / "c.csv").read_text() != (tmp_path / "a.csv").read_text()
+    answer = run("score", "m", drive, "--out", "d.csv", *DBC, "--max-age", "long")
+    assert_one_red_line(answer, "max_age must be a duration such as 500ms, 2s or 1min, got 'long'")
+
+
 def test_files_of_names(tmp_path):
     path = tmp_path / "names.toml"
     path.write_text("a = 3\n")

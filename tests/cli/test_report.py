@@ -59,8 +59,8 @@ def test_a_bad_file_does_not_stop_the_others(ready, tmp_path):
     assert "wrote r.html" in out
     notes = err.splitlines()
     assert len(notes) == 2
-    assert notes[0].startswith("note: missing.csv could not be scored: missing.csv does not exist")
-    assert notes[1].startswith("note: bad.csv could not be scored: ")
+    assert notes[0].startswith("error: missing.csv could not be scored: missing.csv does not exist")
+    assert notes[1].startswith("error: bad.csv could not be scored: ")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "missing.csv does not exist" in page
     assert "torque" in page

@@ -253,3 +253,26 @@ def test_stream_too_short_says_so(run, model):
 
 def test_a_model_that_does_not_exist(run, tmp_path):
     assert_refused(run, tmp_path, ["stream", "nomodel"], "nomodel does not exist")
+
+
+def test_events_of_a_model_without_alarms_say_why(run, tmp_path):
+    axonad.make_detector("CrossChannelRidge").fit(frame(500)).save(tmp_path / "m")
+    rows = frame(100, seed=5).to_numpy().copy()
+    rows[60:70, 1] += 2.0
+    rows[90:, 0] += 2.0
+    text = pl.DataFrame(rows, schema=NAMES).write_csv()
+    code, out, _ = run("stream", "m", "--explain", "--alarms-only", stdin=text)
+    assert code == 0
+    ended = [e for line in out.splitlines() for e in json.loads(line).get("events", ())]
+    whole = axonad.load(tmp_path / "m").events(rows, why=True)  # as a recording
+    assert [e.start for e in whole] == [60, 90]
+    assert [(e["what"], e["start"]) for e in ended] == [("final", e.start) for e in whole]
+    assert ended[0]["why"]["channels"] == ["yaw_rate"]
+    assert ended[1]["why"]["sentence"] == whole[1].why.sentence, "it ends where the stream does"
+    code, _, _ = run("stream", "m", "--explain", "--events", "e.csv", stdin=text)
+    table = pl.read_csv(tmp_path / "e.csv")
+    assert table["sentence"].to_list() == [e["why"]["sentence"] for e in ended]
+    old = axonad.load(tmp_path / "m")
+    old.reference_ = None
+    old.save(tmp_path / "old")
+    assert_one_red_line(run("stream", "old", "--explain", stdin=text), "fit")

@@ -51,6 +51,24 @@ def read_events(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def test_events_say_why(run, alarmed, tmp_path):
+    words = ("stream", alarmed, "--events", "e.jsonl", "--explain", "--state", "s.json")
+    rows = lines()
+    code, out, _ = run(*words, stdin="\n".join(rows[:46]))  # the second run resumes in a fault
+    assert code == 0
+    code, more, _ = run(*words, stdin="\n".join([rows[0], *rows[46:]]))
+    assert code == 0
+    news = [e for a in answers_of(out + more) for e in a.get("events", ()) if e["number"] == 1]
+    told = [(e["what"], e["why"]["channels"]) for e in news if e["class"] == "anomaly"]
+    assert told == [("fired", ["yaw_rate"]), ("resolved", ["yaw_rate"])]
+    assert not any("why" in e for e in news if e["class"] == "data")
+    first = next(e for e in read_events(tmp_path / "e.jsonl") if e["class"] == "anomaly")
+    assert first["why"]["sentence"].startswith("yaw_rate ")
+    assert first["why"]["courses"][0]["channel"] == "yaw_rate"
+    resolved = next(e for e in news if e["what"] == "resolved" and e["class"] == "anomaly")
+    assert resolved["why"]["sentence"] == first["why"]["sentence"]
+
+
 def test_news_of_events_beside_scores_and_final_events_in_the_file(run, alarmed, tmp_path):
     words = ("stream", alarmed, "--events", "e.jsonl")
     code, out, err = run(*words, stdin="\n".join(lines()))

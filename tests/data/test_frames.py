@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 
 from axonad.data.frames import check_finite, check_sound, match_channels, to_matrix
 from axonad.data.series import Series
-from axonad.errors import ChannelError, InputError
+from axonad.errors import ChannelError, InputError, NotNumericError
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -58,15 +59,16 @@ def test_missing_values_in_frames_become_nan():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (X[:, 0], r"two dimensions \(time, channels\), got shape \(4,\); .* X.reshape\(-1, 1\)"),
+        (X[:, 0], r"two dimensions \(time, channels\), got shape \(4,\)\. Reshape .*\(-1, 1\)"),
         (X[None], r"two dimensions"),
-        (X[:0], r"X is empty: shape \(0, 3\)"),
+        (X[:0], r"X is empty: 0 sample\(s\) \(shape=\(0, 3\)\)"),
         (X[:, :0], r"X is empty"),
         ([], r"got shape \(0,\)"),
         (5.0, r"got shape \(\)"),
         ([[1, 2], [3]], r"cannot be read as an array"),
         ([["a", "b"]], r"X must be numeric"),
-        (X + 1j, r"X must be numeric, got values of type complex128"),
+        (scipy.sparse.csr_array(X), r"Sparse data was passed for X, but dense data is required"),
+        (X + 1j, r"Complex data not supported: X is complex128"),
         (pd.DataFrame({"a": [1.0], "driver": ["anna"]}), r"column 'driver' is not numeric"),
         (pl.DataFrame({"a": [1.0], "driver": ["anna"]}), r"column 'driver' is not numeric"),
         (pd.DataFrame({"when": pd.to_datetime(["2026-01-01"])}), r"column 'when' is not numeric"),
@@ -81,8 +83,13 @@ def test_unusable_input_is_refused(bad, message):
 
 
 def test_object_arrays_of_numbers_are_numbers():
-    values, _ = to_matrix(X.astype(object))
+    mixed = X.astype(object)
+    values, _ = to_matrix(mixed)
     np.testing.assert_array_equal(values, X)
+    mixed[1, 1] = {}
+    with pytest.raises(NotNumericError, match=r"number, not 'dict'\); convert them") as caught:
+        to_matrix(mixed)
+    assert isinstance(caught.value, TypeError), "as numpy and scikit-learn raise it"
 
 
 def test_first_bad_value_is_named():
@@ -112,8 +119,8 @@ def test_channels_are_matched_by_name():
         (("speed", "yaw_rat"), ("speed", "yaw_rate"), "'yaw_rat' not in model; did you mean 'ya"),
         (("speed",), ("speed", "yaw_rate"), "lacks channel 'yaw_rate'"),
         (("speed", "x"), ("speed",), "channel 'x' not in model; drop it"),
-        (None, ("a", "b"), "must have 2 channels as in training, got 3"),
-        (("a", "b", "c"), None, "must have 2 channels as in training, got 3"),
+        (None, ("a", "b"), "has 3 features, but the model is expecting 2 features"),
+        (("a", "b", "c"), None, "has 3 features, but the model is expecting 2 features"),
     ],
 )  # fmt: skip
 def test_foreign_channels_are_refused_by_name(names, expected, message):

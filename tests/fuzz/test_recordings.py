@@ -23,7 +23,7 @@ from tests.fuzz.data_mutations import damage
 ITEMS = min(int(os.environ.get("AXONAD_FUZZ", "0")), 300)
 SEED = int(os.environ.get("AXONAD_FUZZ_SEED", "21"))
 SECONDS = 10.0  # time limit of one reading; the process that exceeds it is ended
-FORMATS = (".mf4", ".mdf", ".blf", ".asc", ".log", ".mcap", ".dbc")
+FORMATS = (".mf4", ".mdf", ".blf", ".asc", ".log", ".mcap", ".bag", ".db3", ".dbc")
 
 pytestmark = pytest.mark.skipif(not ITEMS, reason="damaged recordings are read by make fuzz")
 
@@ -52,7 +52,10 @@ def corpus(tmp_path_factory):
     recordings.write_mcap(folder / "json.mcap", channels)
     recordings.write_ros_mcap(folder / "ros1.mcap", version=1)
     recordings.write_ros_mcap(folder / "ros2.mcap", version=2)
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    recordings.write_bag(folder / "ros1.bag")
+    recordings.write_bag(folder / "bag", storage="sqlite3")
+    (folder / "bag" / "bag.db3").rename(folder / "ros2.db3")
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def state(scorer: StreamScorer | FleetScorer) -> list:
     if isinstance(scorer, StreamScorer):
         alarms = None if scorer.alarms is None else scorer.alarms.state()
         return [scorer.hold_limit, scorer._lane.state(), alarms]
-    lanes = [(vehicle, scorer._state(vehicle, lane)) for vehicle, lane in scorer._lanes.items()]
+    lanes = [(vehicle, scorer.state_of(vehicle)) for vehicle in scorer._lanes]
     return [scorer.hold_limit, lanes]
 
 

@@ -15,7 +15,7 @@ import pytest
 import axonad
 import onnx
 from axonad import AxonAD, StreamScorer
-from axonad.errors import ConfigError, FileError, MissingDependencyError, NotFittedError
+from axonad.errors import ConfigError, FileError, NotFittedError
 from axonad.onnx.file import ONNX_TERMS
 from axonad.score.terms import TERMS
 from tests.conftest import ROOT, SMALL, waves
@@ -140,9 +140,6 @@ def test_refusals(fitted, tmp_path, monkeypatch):
     assert path.read_text() == "mine"
     with pytest.raises(FileError, match="cannot write"):
         fitted.export_onnx(tmp_path, overwrite=True)
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[onnx\]'"):
-        fitted.export_onnx(path, overwrite=True)
     monkeypatch.setattr("axonad.onnx.file.MAX_BYTES", 100)
     with pytest.raises(ConfigError, match="too many for one ONNX file"):
         fitted.export_onnx(path, overwrite=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -25,7 +26,7 @@ from tests.conftest import waves
 
 NAMES = ("speed", "yaw_rate", "torque")
 FIELDS = ("start", "end", "fired", "peak", "channels", "severity", "kind", "reason", "number",
-          "begins", "ends")  # fmt: skip
+          "begins", "ends", "drift", "gathered")  # fmt: skip
 
 
 def drive(rows=360):
@@ -53,6 +54,18 @@ def detector():
     rules = DataRules.learn([normal.values], names=NAMES)
     made.set_alarms(AlarmSetup(policy, rules))
     return made
+
+
+def gathering(detector):
+    """Return the detector with a policy whose second event within 300 rows gathers the others."""
+    setup, made = detector.alarm_setup_, copy.copy(detector)
+    made.set_alarms(replace(setup, policy=replace(setup.policy, pace=1 / 300, burst=1)))
+    return made
+
+
+@pytest.fixture(params=["all are told", "gathered"])
+def judged(detector, request):
+    return detector if request.param == "all are told" else gathering(detector)
 
 
 def seen(changes):
@@ -106,9 +119,18 @@ def test_the_events_of_the_drive(detector):
     assert found[-1].status == "firing"
 
 
-def test_many_rows_at_once_equal_single_rows(detector):
+def test_beyond_the_budget_the_second_event_of_the_drive_gathers_the_rest(detector):
+    every, told = (
+        [c.event for c in stream(made, drive()) if (c.what, c.event.kind) == ("final", "anomaly")]
+        for made in (detector, gathering(detector))
+    )
+    assert [event.gathered for event in told] == [0, len(every) - 2]
+    assert told[-1].drift
+
+
+def test_many_rows_at_once_equal_single_rows(judged):
     series, changes = drive(), []
-    scorer, first = StreamScorer(detector), 0
+    scorer, first = StreamScorer(judged), 0
     while first < len(series):
         part = slice(first, first + 50)
         try:
@@ -117,24 +139,24 @@ def test_many_rows_at_once_equal_single_rows(detector):
             first += error.row + 1
         changes += scorer.alarms.take()
     scorer.alarms.finish()
-    assert seen(changes + scorer.alarms.take()) == seen(stream(detector, series))
+    assert seen(changes + scorer.alarms.take()) == seen(stream(judged, series))
 
 
 @pytest.mark.parametrize("restart", [1, 61, 68, 72, 112, 181, 239, 240, 241, 305, 312, 331, 350])
-def test_a_restart_at_any_row_changes_nothing(detector, tmp_path, restart):
-    expected = seen(stream(detector, drive()))
-    got = stream(detector, drive(), restart=restart, path=tmp_path / "state.json")
+def test_a_restart_at_any_row_changes_nothing(judged, tmp_path, restart):
+    expected = seen(stream(judged, drive()))
+    got = stream(judged, drive(), restart=restart, path=tmp_path / "state.json")
     assert seen(got) == expected
 
 
-def test_a_fleet_has_the_events_of_single_streams(detector, tmp_path):
+def test_a_fleet_has_the_events_of_single_streams(judged, tmp_path):
     one, other = drive(), drive()
     other = Series(values=other.values[::-1].copy(), channels=NAMES, times=one.times)
-    fleet, changes = FleetScorer(detector), []
+    fleet, changes = FleetScorer(judged), []
     for i in range(len(one)):
         if i == 113:
             fleet.save(tmp_path / "fleet.json")
-            fleet = FleetScorer.restore(tmp_path / "fleet.json", detector)
+            fleet = FleetScorer.restore(tmp_path / "fleet.json", judged)
         time = float(one.times[i])
         with contextlib.suppress(StaleError):
             fleet.push({"a": one.values[i], 2: other.values[i]}, {"a": time, 2: time})
@@ -144,22 +166,22 @@ def test_a_fleet_has_the_events_of_single_streams(detector, tmp_path):
     changes += fleet.take_changes()
     for vehicle, series in (("a", one), (2, other)):
         mine = [change for change in changes if change.event.vehicle == vehicle]
-        assert seen(mine) == seen(stream(detector, series))
+        assert seen(mine) == seen(stream(judged, series))
     fleet.reset("a")
     fleet.remove("a")
     assert fleet.take_changes() == []
 
 
-def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(detector):
+def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(judged):
     """Without missing values, which a file must fill first."""
     series = drive()
     values = np.where(np.isnan(series.values), waves(len(series), seed=5), series.values)
     series = Series(values=values, channels=NAMES, times=series.times)
-    live = [c.event for c in stream(detector, series) if c.what == "final"]
+    live = [c.event for c in stream(judged, series) if c.what == "final"]
     expected = [event for event in live if event.kind == "anomaly"]
-    policy = detector.alarm_setup_.policy
+    policy = judged.alarm_setup_.policy
     with pytest.warns(UserWarning, match="1 gap in time"):
-        whole = detector.events(series, policy=policy)
+        whole = judged.events(series, policy=policy)
     names = [name for name in FIELDS if name not in ("begins", "ends")]
 
     def rows(events):
@@ -170,12 +192,12 @@ def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(detector):
     for size in (7, 50, 200):
         parts = [series.rows(at, at + size) for at in range(0, len(series), size)]
         with pytest.warns(UserWarning, match="1 gap in time"):
-            checked = check_chunks(detector, parts)
+            checked = check_chunks(judged, parts)
         collector = AlarmCollector(AlarmMachine(policy, names=NAMES), keep_all=True)
-        watch = data_collector(detector)
+        watch = data_collector(judged)
         for part in parts:
             watch.add(part)
-        for part, found in score_chunks(detector, parts, checked.stretches):
+        for part, found in score_chunks(judged, parts, checked.stretches):
             collector.add(part, found)
         listed = collector.finish()
         assert rows(timed.event for timed in listed.events) == rows(expected)

@@ -17,8 +17,8 @@ be missing: what a new value of it means is a question for the score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -35,6 +35,7 @@ MARGIN = 1.0  # widths or magnitudes of the range
 FEWEST = 10  # rows; values are held for as many in a stream
 FACTOR = 2  # times the longest run of normal data
 FAR = 2**62  # more rows than there are
+PER_CHANNEL = ("low", "high", "constant", "missing", "share")
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -91,6 +92,14 @@ class DataRules:
         low[empty] = high[empty] = np.nan
         share = lacking / sum(map(len, parts))
         return cls(names, low, high, constant, missing, share, margin, context)
+
+    def keep(self, columns: Sequence[int]) -> Self:
+        """Return the rules of some of the channels."""
+        kept = list(columns)
+        names = None if self.names is None else tuple(self.names[i] for i in kept)
+        arrays = {name: getattr(self, name)[kept] for name in PER_CHANNEL}
+        context = tuple(kept.index(i) for i in self.context if i in kept)
+        return replace(self, names=names, context=context, **arrays)
 
     @cached_property
     def moves(self) -> NDArray[np.bool_]:

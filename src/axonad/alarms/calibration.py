@@ -182,7 +182,8 @@ def calibrate(
     if sum(recording.steps > 0 for recording in known) > 1:
         checked = Rate.of(_cross_check(known, family, budget, period), steps=steps, period=period)
     return Calibration(
-        policy=policy, budget=budget, seconds_per_step=seconds_per_step, steps=steps,
+        policy=replace(policy, pace=budget.events / period), budget=budget,
+        seconds_per_step=seconds_per_step, steps=steps,
         rate=Rate.of(events, steps=steps, period=period), checked=checked,
         outlying=tuple(
             (known[i].name, event)

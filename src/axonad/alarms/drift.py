@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.alarms.drift_blocks import DEAD, RELATION, SPREAD, Sums, read_statistic
+from axonad.alarms.drift_blocks import RELATION, SPREAD, Sums, read_size, read_statistic
 from axonad.alarms.drift_evidence import Evidence
 from axonad.alarms.drift_reference import DriftReference, Statistic
 from axonad.alarms.drift_state import OpenDrift, read_drift, read_interval
@@ -197,7 +197,8 @@ class DriftWatch:
                     continue
                 value = float(read_statistic(summary, what=one.what, column=one.column))
                 if not math.isnan(value):
-                    evidence.push(value, first=longer.first, begins=longer.begins)
+                    shift = read_size(summary, what=one.what, column=one.column)
+                    evidence.push(value, first=longer.first, begins=longer.begins, size=shift)
             longer.clear()
         return self._judge()
 
@@ -276,8 +277,6 @@ def _enough(evidence: list[float], limit: float) -> float:
 def _size(one: Statistic, mean: float) -> float:
     """Return how far a mean lies from normal blocks: a difference, or a ratio of deviations."""
     middle = one.normal[len(one.normal) // 2]
-    if one.what == RELATION:
-        return mean - middle + math.copysign(DEAD, mean - middle)
     if one.what != SPREAD:
-        return mean - middle
+        return mean if one.what == RELATION else mean - middle
     return min(math.sqrt(mean / middle), 1e6) if middle > 0 else 1e6

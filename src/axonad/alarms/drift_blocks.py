@@ -22,6 +22,7 @@ STATISTICS = (LEVEL, SPREAD, RELATION)
 WIDEST = 100  # channels whose relations are judged
 RIDGE = 0.01
 DEAD = 0.05  # standard deviations that a relation may be off, as between two cars
+CUT = 2.0  # median distances from what the others suggest, at which these are cut off
 
 Array = NDArray[np.float64]
 
@@ -32,12 +33,15 @@ class Units:
 
     ``knots`` is empty if the scores are not judged. ``weights`` (channels, channels) predict each
     channel, in units, from the others in the same row; it is empty if relations are not judged.
+    ``bounds`` are the distances from what is predicted at which they are cut off, so that the few
+    rows in which the relation is not linear do not hide an offset in all others.
     """
 
     center: Array
     scale: Array
     knots: Array
     weights: Array
+    bounds: Array
 
     @classmethod
     def learn(cls, values: Array, scores: Array) -> Self:
@@ -51,7 +55,7 @@ class Units:
         scores = scores[np.isfinite(scores)]
         knots = np.quantile(scores, np.linspace(0, 1, KNOTS)) if len(scores) else np.empty(0)
         scale = np.where(moves, np.sqrt(square / count), 0.0)
-        return cls(center, scale, knots, np.empty((0, 0)))
+        return cls(center, scale, knots, np.empty((0, 0)), np.empty(0))
 
     def relate(self, parts: list[Array], columns: list[int]) -> Units:
         """Return the units with relations between channels, by ridge regression on some rows."""
@@ -66,18 +70,23 @@ class Units:
         weights = np.zeros((len(self.center), len(self.center)))
         weights[np.ix_(columns, columns)] = -inverse / np.diag(inverse)
         weights[columns, columns] = 0.0
-        return Units(self.center, self.scale, self.knots, weights)
+        expected = np.zeros((len(rows), len(self.center)))
+        expected[:, columns] = rows @ weights[np.ix_(columns, columns)]
+        bounds = np.full(len(self.center), 2 * DEAD)
+        far = CUT * np.median(np.abs(rows - expected[:, columns]), axis=0)
+        bounds[columns] = np.maximum(far, 2 * DEAD)
+        return Units(self.center, self.scale, self.knots, weights, bounds)
 
     @property
     def columns(self) -> int:
         """Number of columns of :meth:`convert`."""
-        return len(self.center) + 1 + len(self.weights)
+        return len(self.center) + 1 + 2 * len(self.weights)
 
     def convert(self, values: Array, scores: Array) -> Array:
         """Return rows in units of normal data, NaN for what is missing.
 
         The column after the channels is the share of normal scores below each score. Then follows
-        how far each channel is above what the others suggest.
+        how far each channel is above what the others suggest, cut off at bounds and as it is.
         """
         count = len(self.center)
         found = np.full((len(values), self.columns), np.nan)
@@ -90,7 +99,8 @@ class Units:
         if len(self.weights):  # summed in order: a product of matrices depends on the rows beside
             terms = found[:, :count, None] * self.weights
             expected = np.add.accumulate(terms, axis=1)[:, -1]
-            found[:, count + 1 :] = np.clip(found[:, :count] - expected, -FAR, FAR)
+            apart = np.clip(found[:, :count] - expected, -FAR, FAR)
+            found[:, count + 1 :] = np.hstack([np.clip(apart, -self.bounds, self.bounds), apart])
         return found
 
 
@@ -173,9 +183,17 @@ def read_statistic(summaries: Array, *, what: str, column: int) -> Array:
         return np.asarray(summaries[..., 1, column])
     if what == LEVEL:
         return np.asarray(summaries[..., 0, column])
-    channels = (summaries.shape[-1] - 1) // 2
+    channels = (summaries.shape[-1] - 1) // 3
     found = summaries[..., 0, channels + 1 + column]
     return np.asarray(np.sign(found) * np.maximum(np.abs(found) - DEAD, 0.0))
+
+
+def read_size(summary: Array, *, what: str, column: int) -> float:
+    """Return what tells how large a shift is: of a relation the mean that is not cut off."""
+    if what != RELATION:
+        return float(read_statistic(summary, what=what, column=column))
+    channels = (summary.shape[-1] - 1) // 3
+    return float(summary[0, 2 * channels + 1 + column])
 
 
 def joined_summaries(blocks: list[Sums], *, size: int) -> Array:

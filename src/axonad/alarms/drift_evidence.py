@@ -101,11 +101,13 @@ class Evidence:
         return self._start[side], self._begins[side]
 
     def mean(self, side: int) -> float:
-        """Return the mean value since then."""
+        """Return the mean size since then."""
         return self._total[side] / max(1, self._number[side])
 
-    def push(self, value: float, *, first: int, begins: Any = None) -> None:
-        """Add the value of a block that begins with row ``first``."""
+    def push(
+        self, value: float, *, first: int, begins: Any = None, size: float | None = None
+    ) -> None:
+        """Add the value of a block that begins with row ``first``; its ``size`` is for people."""
         at, ways = self._interval(value), len(self._counts)
         chance = (1 + self._counts[at]) / (ways + self.blocks)
         stake = 1 / ((self.blocks + 1) * (self.blocks + 2))
@@ -121,7 +123,7 @@ class Evidence:
                 self._total[side], self._number[side] = 0.0, 0
             self._latest[side] = mean[place] * ways
             self._run[side] = min(self._run[side] * self._latest[side], MOST)
-            self._total[side] += value
+            self._total[side] += value if size is None else size
             self._number[side] += 1
         self._counts[at] += 1
         self.blocks += 1

@@ -27,6 +27,7 @@ from typing import Any, Self
 import numpy as np
 
 from axonad.alarms.drift_blocks import (
+    FAR,
     LEVEL,
     RELATION,
     STATISTICS,
@@ -121,7 +122,7 @@ class DriftReference:
                 courses = [read_statistic(part, what=what, column=column) for part in parts]
                 if what == RELATION:
                     courses = [course[(len(course) + 1) // 2 :] for course in courses]
-                normal = _choose(courses, most=most)
+                normal = _choose(courses, most=most, is_steady=what == RELATION)
                 if normal is not None:
                     found[column, what] = Statistic(column, what, size, normal)
         chosen = tuple(found[key] for key in sorted(found))
@@ -196,7 +197,8 @@ class DriftReference:
         ]
         return {
             "alpha": self.alpha, "base": self.base, "judgeable": list(self.judgeable), **units,
-            "weights": self.units.weights.tolist(), "statistics": listed,
+            "weights": self.units.weights.tolist(), "bounds": self.units.bounds.tolist(),
+            "statistics": listed,
         }  # fmt: skip
 
     @classmethod
@@ -212,7 +214,11 @@ class DriftReference:
         weights = np.array(given) if given else np.empty((0, 0))
         if weights.shape not in ((0, 0), (channels, channels)):
             raise ValueError(f"the relations of drift do not fit {channels} channels")
-        units = Units(center, scale, knots, weights)
+        wide = [FAR] * len(weights)  # as before there were any
+        bounds = np.array(_numbers("bounds", document.get("bounds", wide)))
+        if len(bounds) != len(weights) or (bounds <= 0).any():
+            raise ValueError(f"the bounds of the relations of drift do not fit {channels} channels")
+        units = Units(center, scale, knots, weights, bounds)
         if not len(units.center) == len(units.scale) == channels or (units.scale < 0).any():
             raise ValueError(f"the reference of drift does not fit {channels} channels")
         found = []
@@ -234,13 +240,20 @@ class DriftReference:
         return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
 
 
-def _choose(courses: list[Array], *, most: int) -> tuple[float, ...] | None:
-    """Return the sorted values of normal blocks; None if they are too few or too much related."""
+def _choose(courses: list[Array], *, most: int, is_steady: bool) -> tuple[float, ...] | None:
+    """Return the sorted values of normal blocks; None if they are too few or too much related.
+
+    Values that are all the same are only judged if they may be steady, as relations are that never
+    leave what does not count.
+    """
     courses = [course[np.isfinite(course)] for course in courses]
     values = np.concatenate(courses)
-    if len(values) < FEWEST or most < FEWEST or np.ptp(values) == 0:
+    if len(values) < FEWEST or most < FEWEST:
         return None
-    if _relation(courses, values) > RELATED:
+    if np.ptp(values) == 0:
+        if not is_steady:
+            return None
+    elif _relation(courses, values) > RELATED:
         return None
     if len(values) > most:
         values = values[np.linspace(0, len(values) - 1, most).astype(int)]

@@ -34,7 +34,8 @@ class AlarmEvent(Event):
     kind: str = ANOMALY
     severity: str = SEVERITIES[0]
     reason: str = ""
-    """Of data: frozen, missing, out of range or unplugged. Of drift: which channels shifted."""
+    """Of data: frozen, missing, out of range or unplugged. Of drift: which channels shifted. Of an
+    anomaly: that it gathers events far beyond the budget, else empty."""
     status: str = "firing"
     """``firing`` or ``resolved``."""
     acknowledged: bool = False
@@ -44,6 +45,8 @@ class AlarmEvent(Event):
     ends: Any = None
     drift: bool = False
     """Whether drift held while it was firing, so that its score is not to be trusted."""
+    gathered: int = 0
+    """Number of later events that were gathered into it, see :mod:`axonad.alarms.gathering`."""
 
     @property
     def cause(self) -> tuple[str | int | None, tuple[str, ...]]:

@@ -16,13 +16,15 @@ Both thresholds are lifted while scores stay high, see :mod:`axonad.alarms.follo
 a score and cuts leave the lift as it is. Peak and severity of an event are by its scores as they
 are.
 
+Events far beyond the budget are gathered into one, see :mod:`axonad.alarms.gathering`. That event
+is resolved by a gap, not final: the next one goes into it.
+
 What the machine does with a row depends on the rows before alone. So the same rows give the same
 events at once, in chunks, live, and after a restart from :meth:`AlarmMachine.state`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -32,18 +34,17 @@ from numpy.typing import NDArray
 
 from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.following import Lift
+from axonad.alarms.gathering import Gathering
 from axonad.alarms.machine_state import MachineState, read_state
+from axonad.alarms.machine_steps import Steps, Vehicle
 from axonad.alarms.marks import Marks
-from axonad.alarms.policy import AlarmPolicy
-from axonad.alarms.run import Blame, Run
+from axonad.alarms.run import Blame
 from axonad.errors import UnknownNameError
 
-TOP = 4  # channels listed
-
-Vehicle = str | int | None
+__all__ = ["AlarmMachine", "Vehicle"]
 
 
-class AlarmMachine:
+class AlarmMachine(Steps):
     """Follows the scores of one stream or series.
 
     Parameters
@@ -58,25 +59,6 @@ class AlarmMachine:
         Whose events these are.
     """
 
-    def __init__(
-        self,
-        policy: AlarmPolicy,
-        *,
-        names: Sequence[str] | None = None,
-        top: int = TOP,
-        vehicle: Vehicle = None,
-    ) -> None:
-        self.policy, self.vehicle = policy, vehicle
-        self.row = 0
-        """Number of rows seen."""
-        self._names, self._top = None if names is None else tuple(names), top
-        self._pending: Run | None = None
-        self._event: Run | None = None  # firing, or resolved and not final
-        self._firing = False
-        self._count = 0
-        self._marks = Marks(self._names)
-        self._lift = Lift(policy)
-
     # -- rows ----------------------------------------------------------------------------------
 
     def push(
@@ -87,6 +69,7 @@ class AlarmMachine:
         ``blame`` is how anomalous each channel is, or a function that returns it; it is only called
         for rows that belong to an event. ``time`` is any value, copied to the event.
         """
+        self._gathering.add(score)
         if score <= self.policy.start and self._event is None and self._pending is None:
             self._lift.rest()  # nothing begins, goes on or ends
             self.row += 1
@@ -104,6 +87,7 @@ class AlarmMachine:
         """Add many rows; return what :meth:`push` and, before each cut, :meth:`cut` would."""
         scores = np.asarray(scores, dtype=np.float64)
         lowered = scores - self._lift.push_many(scores)
+        self._gathering.see(scores)
         count, first = len(scores), self.row
         edges = sorted({at for at in cuts if 0 <= at < count})
         over = np.flatnonzero((lowered > self.policy.start) | np.isnan(scores))
@@ -119,6 +103,7 @@ class AlarmMachine:
                     changes += self._pass(stops[i] - at, np.isnan(scores[at]))
                     at = self.row - first
                     continue
+            self._gathering.move(at + 1)
             changes += self._add(
                 float(scores[at]),
                 float(lowered[at]),
@@ -126,19 +111,8 @@ class AlarmMachine:
                 None if times is None else times[at],
             )
             at += 1
+        self._gathering.move(count)
         return changes
-
-    def skip(self, rows: int = 1) -> list[Change]:
-        """Add rows without a score; return what happened."""
-        changes = self.cut()
-        self.row += rows
-        return changes
-
-    def cut(self) -> list[Change]:
-        """End everything, as where time has a gap; the next row begins something new."""
-        self._pending = None
-        changes = self._resolve(self.row)
-        return changes + self._finalise(self.row)
 
     def finish(self) -> list[Change]:
         """End with the last row: the event is final, and ``firing`` if it still was."""
@@ -151,6 +125,11 @@ class AlarmMachine:
     def event(self) -> AlarmEvent | None:
         """The event that is firing, or resolved and not final; None if there is none."""
         return None if self._event is None else self._made(self._event)
+
+    @property
+    def is_gathering(self) -> bool:
+        """Whether events come far beyond the budget, so that the current one gathers them."""
+        return self._gathering.holds
 
     @property
     def is_firing(self) -> bool:
@@ -191,7 +170,7 @@ class AlarmMachine:
         """Return what :meth:`restore` needs, as JSON values."""
         known = MachineState(
             self.row, self._count, self._firing, **self._marks.state(), pending=self._pending,
-            event=self._event, lift=self._lift.state(),
+            event=self._event, lift=self._lift.state(), gathering=self._gathering.state(),
         )  # fmt: skip
         return {"policy": self.policy.to_json(), **asdict(known)}
 
@@ -202,96 +181,10 @@ class AlarmMachine:
         self._lift = Lift(self.policy)
         if known.lift is not None:
             self._lift.restore(known.lift)
+        self._gathering = Gathering(self.policy)
+        self._gathering.restore(known.gathering, channels=channels)
         self.row, self._count, self._firing = known.row, known.count, known.firing
         self._pending, self._event = known.pending, known.event
         self._marks = Marks(
             self._names, acknowledged=known.acknowledged, shelved=known.shelved, shelf=known.shelf
         )
-
-    # -- steps ---------------------------------------------------------------------------------
-
-    def _add(self, score: float, lowered: float, blame: Any, time: Any) -> list[Change]:
-        """Add a row with its score, and the score without the lift of the thresholds."""
-        if math.isnan(score):
-            return self.skip()
-        row, policy = self.row, self.policy
-        self.row += 1
-        if self._firing and self._event is not None:
-            found = Run.of(row, score, blame, time) if lowered > policy.release else None
-            return self._go_on(self._event, found, row, time)
-        if lowered <= policy.start:
-            self._pending = None
-            return self._settle(self.row)
-        found = Run.of(row, score, blame, time)
-        self._pending = found if self._pending is None else self._pending.joined(found)
-        if self._pending.end - self._pending.start >= policy.min_duration:
-            return self._fire(self._pending.fired_at(row), row)
-        return self._settle(self._pending.start)
-
-    def _go_on(self, event: Run, found: Run | None, row: int, time: Any) -> list[Change]:
-        """Add a row while an event fires; ``found`` if it is above the end threshold."""
-        if found is not None:
-            self._event = event.joined(found)
-        elif row - event.last <= self.policy.keep_firing:
-            self._event = event.held(row, time)
-        else:
-            return self._resolve(row) + self._settle(self.row)
-        return []
-
-    def _fire(self, new: Run, row: int) -> list[Change]:
-        """Reopen the last event, or begin a new one."""
-        last, self._pending = self._event, None
-        if last is not None and last.goes_on_with(new, self.policy):
-            self._event, self._firing = last.joined(new), True
-            return [Change("reopened", row, self._made(self._event))]
-        changes = self._finalise(row)
-        self._count += 1
-        self._event, self._firing = new, True
-        self._marks.begin(self._cause(new), row=self.row)
-        return [*changes, Change("fired", row, self._made(new))]
-
-    def _resolve(self, row: int) -> list[Change]:
-        if not self._firing or self._event is None:
-            return []
-        self._firing = False
-        return [Change("resolved", row, self._made(self._event))]
-
-    def _settle(self, start: int) -> list[Change]:
-        """Make the event final if one that begins at ``start`` can no longer be the same."""
-        event = self._event
-        if event is None or self._firing or start - event.end <= self.policy.reach:
-            return []
-        return self._finalise(self.row - 1)
-
-    def _finalise(self, row: int) -> list[Change]:
-        if self._event is None:
-            return []
-        made = self._made(self._event)
-        self._event, self._firing = None, False
-        return [Change("final", row, made)]
-
-    def _pass(self, rows: int, unscored: bool) -> list[Change]:
-        """Add rows in which nothing begins; with ``unscored`` the first has no score."""
-        if unscored:
-            return self.skip()
-        event, before = self._event, self.row
-        self.row += rows
-        if event is None or self.row - event.end <= self.policy.reach:
-            return []
-        return self._finalise(max(before, event.end + self.policy.reach))
-
-    # -- events --------------------------------------------------------------------------------
-
-    def _made(self, run: Run) -> AlarmEvent:
-        return AlarmEvent(
-            run.start, run.end, run.peak, run.score, run.channels(self._names, self._top),
-            number=self._count, fired=run.fired, rows=run.rows,
-            severity=self.policy.severity(peak=run.score, rows=run.rows),
-            status="firing" if self._firing else "resolved",
-            acknowledged=self._marks.acknowledged, shelved=self._marks.shelved,
-            vehicle=self.vehicle, begins=run.begins, ends=run.ends,
-        )  # fmt: skip
-
-    def _cause(self, run: Run) -> tuple[str, ...]:
-        """Return the channel blamed most, or nothing."""
-        return run.channels(self._names, 1)

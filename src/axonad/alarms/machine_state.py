@@ -10,12 +10,15 @@ from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.run import Run
 from axonad.errors import ModelFileError
 
+NEWER = ("lift", "gathering")
+
 
 @dataclass(frozen=True)
 class MachineState:
     """Rows and events seen, what is pending, the event that is not final, shelf and lift.
 
-    ``lift`` is that of the thresholds; None in states saved before they followed scores.
+    ``lift`` is that of the thresholds, ``gathering`` what is known about events beyond the budget;
+    both are None in states saved before there were any.
     """
 
     row: int
@@ -27,6 +30,7 @@ class MachineState:
     pending: Run | None
     event: Run | None
     lift: Mapping[str, Any] | None = None
+    gathering: Mapping[str, Any] | None = None
 
 
 def read_state(
@@ -38,8 +42,8 @@ def read_state(
             "the state was saved with another alarm policy; use the model and options it was saved "
             "with, or begin a new state"
         )
-    names = [field.name for field in fields(MachineState) if field.name != "lift"]
-    values = {name: state[name] for name in names} | {"lift": state.get("lift")}
+    names = [field.name for field in fields(MachineState) if field.name not in NEWER]
+    values = {name: state[name] for name in names} | {name: state.get(name) for name in NEWER}
     counts = values["row"], values["count"]
     if any(type(value) is not int or value < 0 for value in counts):
         raise ValueError(f"its row and count must be integers of at least 0, got {counts!r:.60}")

@@ -38,7 +38,9 @@ def find_outlying(
     bound = fence([scores for scores, _, _ in recordings], level=level)
     if bound is None:
         return []
-    rule = replace(policy, start=bound, end=None, level=min(level, bound), min_duration=1, rise=0.0)
+    rule = replace(
+        policy, start=bound, end=None, level=min(level, bound), min_duration=1, rise=0.0, pace=0.0
+    )
     found = []
     for i, (scores, cuts, times) in enumerate(recordings):
         machine = AlarmMachine(rule)

@@ -45,6 +45,12 @@ class AlarmPolicy:
         row; see :mod:`axonad.alarms.following`. With a ``rise`` of 0 they do not.
     allowance
         Rows in alarm, per row below ``start``, before the thresholds rise.
+    pace
+        Events per row that the budget allows; 0 if it is not known.
+    burst
+        Events within the time in which the budget allows one, beyond which the last one may gather
+        those that follow; see :mod:`axonad.alarms.gathering`. With 0, or without ``pace`` and
+        ``level``, none ever does.
     """
 
     start: float
@@ -60,6 +66,8 @@ class AlarmPolicy:
     settle: float = 0.0
     recover: float = 0.0
     allowance: float = 0.0
+    pace: float = 0.0
+    burst: int = 4
 
     def __post_init__(self) -> None:
         check_float("start", self.start)
@@ -73,11 +81,11 @@ class AlarmPolicy:
         if self.level is not None:
             check_float("level", self.level, high=self.start)
         check_int("min_duration", self.min_duration, low=1)
-        for name in ("keep_firing", "merge_gap", "cause_gap"):
+        for name in ("keep_firing", "merge_gap", "cause_gap", "burst"):
             check_int(name, getattr(self, name), low=0)
         if self.long is not None:
             check_int("long", self.long, low=1)
-        for name in ("rise", "settle", "recover", "allowance"):
+        for name in ("rise", "settle", "recover", "allowance", "pace"):
             check_float(name, getattr(self, name), low=0)
         if not isinstance(self.far, tuple) or len(self.far) != 2:
             raise ConfigError(f"far must be two numbers, got {self.far!r:.60}")

@@ -54,7 +54,8 @@ class AlarmSetup:
 
     def moved(self, start: float) -> Self:
         """Return the setup with another start threshold, which no calibration stands behind."""
-        return replace(self, policy=self.policy.moved(start), calibration=None)
+        policy = replace(self.policy.moved(start), pace=0.0)
+        return replace(self, policy=policy, calibration=None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the setup as JSON values."""

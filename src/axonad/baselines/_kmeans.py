@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import import_sklearn
+from axonad.extras import need
 
 Values = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def find_centers(
 
     ``windows`` is changed in its last digits: scikit-learn centres and restores it in place.
     """
-    cluster = import_sklearn("cluster", user=user)
+    cluster = need("sklearn.cluster", what=f"{user} needs")
     clusters = min(clusters, len(windows))
     model = cluster.KMeans(n_clusters=clusters, random_state=seed, copy_x=False)
     with warnings.catch_warnings():

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector, check_sampling, digest
 from axonad.config import check_int
 from axonad.data.frames import Matrix
+from axonad.extras import need
 from axonad.modelfile import Arrays, Shapes, check_counts
 
 Indices = NDArray[np.int64]
@@ -87,7 +87,7 @@ class NeighbourDetector(WindowedDetector):
         return self._score_neighbours(*self._search(windows, np.full(len(windows), -1)))
 
     def _build_index(self) -> None:
-        neighbors = import_sklearn("neighbors", user=type(self).__name__)
+        neighbors = need("sklearn.neighbors", what=f"{type(self).__name__} needs")
         self._index = neighbors.NearestNeighbors().fit(self._reference)
 
     def _search(self, windows: Values, own: Indices) -> tuple[Values, Indices]:

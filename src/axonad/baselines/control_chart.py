@@ -48,6 +48,7 @@ class ControlChart(Detector):
     ridge: float = 1e-3
 
     divides: ClassVar[bool] = True
+    can_score_without: ClassVar[bool] = True
 
     @property
     def history(self) -> int:

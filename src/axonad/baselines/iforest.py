@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.baselines._forest import Trees, expected_path
-from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values, WindowedDetector
 from axonad.config import check_float, check_int
 from axonad.data.frames import Matrix
+from axonad.extras import need
 from axonad.modelfile import Shapes, check_indices
 
 MAX_INT = np.iinfo(np.int32).max
@@ -77,9 +77,9 @@ class IForest(WindowedDetector):
         self, X: Matrix, starts: NDArray[np.int64], seed: int, targets: Values, size: int
     ) -> dict[str, NDArray[Any]]:
         """Return one tree: splits of inner nodes, links (the root's first), leaf path lengths."""
-        draw = import_sklearn("utils.random", user="IForest").sample_without_replacement
+        draw = need("sklearn.utils.random", what="IForest needs").sample_without_replacement
         state = np.random.RandomState(seed)
-        model = import_sklearn("tree", user="IForest").ExtraTreeRegressor(
+        model = need("sklearn.tree", what="IForest needs").ExtraTreeRegressor(
             max_features=1,
             max_depth=int(np.ceil(np.log2(max(size, 2)))),
             random_state=state.randint(MAX_INT),

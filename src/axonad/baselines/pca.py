@@ -46,6 +46,7 @@ class PCA(WindowedDetector):
 
     parity: ClassVar[Mapping[str, Any]] = {"window": 100, "units": "own"}
     leaderboard: ClassVar[Mapping[str, Any]] = {"window": 1, "units": "raw"}
+    can_score_without: ClassVar[bool] = True
     learned: ClassVar[Shapes] = {
         "_mean": ("values",), "_deviation": ("kept",), "_kept": ("kept",),
         "_axes": ("directions", "kept"), "_share": ("directions",),

@@ -57,6 +57,7 @@ class CrossChannelRidge(Detector):
     changeable = frozenset({"align"})
     conditions = True
     divides = True
+    can_score_without = True
 
     @property
     def history(self) -> int:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.baselines._sklearn import import_sklearn
 from axonad.baselines._windowed import Values
 from axonad.config import check_choice, check_int, check_ints
 from axonad.data.frames import Matrix, Names
@@ -24,6 +23,7 @@ from axonad.data.recordings import Recordings
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
 from axonad.detector import Detector
+from axonad.extras import need
 from axonad.modelfile import Arrays, check_number, take
 from axonad.score.restoring import restore_scaler
 
@@ -149,7 +149,7 @@ def window_statistics(X: Values, length: int) -> Values:
 
 def nearest(windows: Values, reference: Values) -> Values:
     """Return each window's distance to the nearest reference window."""
-    neighbors = import_sklearn("neighbors", user="WindowStatistics")
+    neighbors = need("sklearn.neighbors", what="WindowStatistics needs")
     finder = neighbors.NearestNeighbors(n_neighbors=1).fit(reference)
     blocks = (finder.kneighbors(windows[i : i + BLOCK])[0] for i in range(0, len(windows), BLOCK))
     return np.concatenate(list(blocks))[:, 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from axonad.errors import MissingDependencyError
+from axonad.extras import need
 
 Array = NDArray[np.float64]
 
@@ -20,13 +20,7 @@ def mean_ranks(values: ArrayLike) -> Array:
     >>> mean_ranks([10, 20, 10, 5]).tolist()
     [2.5, 4.0, 2.5, 1.0]
     """
-    try:
-        from scipy.stats import rankdata
-    except ImportError:
-        raise MissingDependencyError(
-            "ranks need scipy; install it with: pip install 'axonad[bench]'"
-        ) from None
-    ranks: Array = rankdata(values)
+    ranks: Array = need("scipy.stats", what="ranks need").rankdata(values)
     return ranks
 
 

@@ -22,6 +22,7 @@ from axonad.bench.sources import LoadedSeries
 from axonad.data.frames import Matrix
 from axonad.detector import Detector
 from axonad.errors import FileError
+from axonad.extras import is_installed
 
 KIND = "axonad-detection"
 FORMAT = modelfile.FORMAT
@@ -135,7 +136,7 @@ def read(folder: Path) -> Detection | None:
 def _device(detector: Detector) -> str:
     """Return the device a detector runs on; those without a ``device`` parameter use the CPU."""
     wanted = getattr(detector, "device", None)
-    if wanted is None:
+    if wanted is None or not is_installed("torch"):
         return "cpu"
     from axonad.torch_runtime.device import resolve_device
 
@@ -143,7 +144,7 @@ def _device(detector: Detector) -> str:
 
 
 def _threads(detector: Detector) -> int | None:
-    if not hasattr(detector, "device"):
+    if not hasattr(detector, "device") or not is_installed("torch"):
         return None
     import torch
 

@@ -112,8 +112,13 @@ class Ledger(Generic[E]):
             os.fsync(self._file.fileno())
 
 
-def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the complete lines of a CSV file; refuse a file with other columns."""
+def read_csv(
+    path: Path, columns: tuple[str, ...], *, needed: tuple[str, ...] | None = None
+) -> list[dict[str, Any]]:
+    """Return the complete lines of a CSV file; refuse a file with other columns.
+
+    Columns that are not ``needed`` may be missing; by default all are.
+    """
     csv.field_size_limit(2**24)
     foreign = InputError(
         f"{path} is not a table of rows of this version of axonad: its columns differ; "
@@ -125,7 +130,10 @@ def read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
         raise foreign from None
     text = text[: text.rfind("\n") + 1]  # a killed process may leave an incomplete last line
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if tuple(reader.fieldnames or ()) != columns:
+    names = reader.fieldnames or ()
+    if tuple(names) != tuple(name for name in columns if name in names):
+        raise foreign
+    if not set(columns if needed is None else needed) <= set(names):
         raise foreign
     records = [dict(record) for record in reader]
     for number, record in enumerate(records, 1):

@@ -8,7 +8,7 @@ from typing import Any
 
 from axonad import atomic
 from axonad.bench.ledger import Ledger, read_csv
-from axonad.bench.row import COLUMNS, METRIC_NAMES, Row, latest
+from axonad.bench.row import COLUMNS, METRIC_NAMES, NEEDED, Row, latest
 from axonad.errors import FileError
 
 CSV_NAME, PARQUET_NAME = "rows.csv", "rows.parquet"
@@ -34,7 +34,8 @@ def read_rows(path: str | Path) -> list[Row]:
         path = path / CSV_NAME if (path / CSV_NAME).exists() else path / PARQUET_NAME
     if not path.is_file():
         raise FileError(f"{path} does not exist; expected rows of `axonad bench run`")
-    records = _read_parquet(path) if path.suffix == ".parquet" else read_csv(path, COLUMNS)
+    is_parquet = path.suffix == ".parquet"
+    records = _read_parquet(path) if is_parquet else read_csv(path, COLUMNS, needed=NEEDED)
     return Results(path.parent).parse_all(records, path)
 
 

@@ -93,13 +93,16 @@ class Row:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the row of a flat record, with types restored; refuse an invalid record."""
+        """Return the row of a flat record, with types restored; refuse an invalid record.
+
+        A record may lack columns that are not :data:`NEEDED`, as one of an earlier version does.
+        """
         unknown = [name for name in record if name not in COLUMNS]
-        missing = [name for name in COLUMNS if name not in record]
+        missing = [name for name in NEEDED if name not in record]
         if unknown or missing:
             raise InputError(f"row has unknown columns {unknown} and lacks columns {missing}")
-        values = {name: _typed(name, record[name]) for name in COLUMNS}
-        metrics = {name: values.pop(name) for name in METRIC_NAMES}
+        values = {name: _typed(name, record[name]) for name in COLUMNS if name in record}
+        metrics = {name: values.pop(name, None) for name in METRIC_NAMES}
         return cls(**values, metrics={k: v for k, v in metrics.items() if v is not None})
 
 
@@ -111,6 +114,12 @@ COLUMNS: tuple[str, ...] = tuple(
     for column in (METRIC_NAMES if f.name == "metrics" else (f.name,))
 )
 """The columns of a table of rows, in order."""
+NEEDED: tuple[str, ...] = tuple(
+    f.name
+    for f in dataclasses.fields(Row)
+    if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+)
+"""The columns that every table of rows has; others came or may come with a later version."""
 
 
 def latest(rows: Iterable[Row]) -> list[Row]:

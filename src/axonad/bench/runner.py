@@ -14,6 +14,7 @@ from axonad.bench.job import Job, scoring_params
 from axonad.bench.results import Results
 from axonad.bench.row import Row, latest
 from axonad.errors import ConfigError
+from axonad.extras import need
 
 ENGINES = ("local", "together", "ray")
 
@@ -68,9 +69,8 @@ def run_jobs(
     if engine == "ray":
         rows = run_on_ray(jobs, setting=setting, workers=workers, address=address)
     elif engine == "together":
-        from axonad.bench.engines.together import run_together  # imports torch, slow to load
-
-        rows = run_together(jobs, setting=setting, workers=workers)
+        found = need("axonad.bench.engines.together", what="--engine together needs")
+        rows = found.run_together(jobs, setting=setting, workers=workers)
     else:
         rows = run_locally(jobs, setting=setting, workers=workers)
     succeeded = {row.key for row in latest(results.rows) if row.is_ok}

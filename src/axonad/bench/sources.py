@@ -1,4 +1,4 @@
-"""Where the series of a suite come from: files named as TSB-AD names them, or a generator.
+"""Where the series of a suite come from: files with TSB-AD's names, own files, or a generator.
 
 Four types, from reference to data:
 
@@ -12,18 +12,17 @@ A new source is two functions and one line in ``SOURCES``.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.bench.own_files import find_own_files, load_own_file
+from axonad.bench.series_types import LoadedSeries, SeriesRef
 from axonad.config import check_choice, check_int
-from axonad.data.faults import PlantedEvent
 from axonad.data.telemetry import (
     MIN_STEPS,
     Telemetry,
@@ -31,53 +30,11 @@ from axonad.data.telemetry import (
     generate_telemetry,
 )
 from axonad.data.tsb_ad import list_series, parse_name, read_series
-from axonad.errors import ConfigError, InputError
+from axonad.errors import ConfigError, InputError, UnknownNameError, suggest
+
+__all__ = ["LoadedSeries", "SeriesRef", "choose", "find", "load", "load_training"]
 
 SPLITS = ("eval", "tuning", "all")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeriesRef:
-    """A reference to a series: enough to load it on any machine, without its content."""
-
-    source: str
-    name: str
-    dataset: str
-    split: str = ""
-    seed: int | None = None  # of a generated series that is also the seed of its detectors
-    size: int = 0  # longer series are run first
-    location: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadedSeries:
-    """A series in memory, with labels and with its division into training and scored steps.
-
-    The training part is the first ``train_steps`` rows; metrics count steps from ``scored_from``
-    on. ``events`` are the planted faults, where known.
-    """
-
-    values: NDArray[np.float64]
-    labels: NDArray[np.int8]
-    train_steps: int
-    scored_from: int = 0
-    events: tuple[PlantedEvent, ...] = ()
-    source_fingerprint: str = ""  # set when a protocol divides the series otherwise than its source
-
-    def scored(self, first: int) -> Self:
-        """Return this series with another first scored step and the same fingerprint."""
-        return replace(self, scored_from=first, source_fingerprint=self.fingerprint)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short hash of values, labels and division; the same on every machine."""
-        if self.source_fingerprint:
-            return self.source_fingerprint
-        digest = hashlib.sha256(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
-        digest.update(np.ascontiguousarray(self.labels, dtype="i1").tobytes())
-        digest.update(f"{self.values.shape} {self.train_steps} {self.scored_from}".encode())
-        return digest.hexdigest()[:16]
 
 
 class Source(NamedTuple):
@@ -94,6 +51,21 @@ def find(data: Mapping[str, Any], *, seeds: Sequence[int]) -> list[SeriesRef]:
     check_choice("data.source", kind, SOURCES)
     found = SOURCES[str(kind)].find(options, seeds)
     return sorted(found, key=lambda ref: (-ref.size, ref.name))
+
+
+def choose(refs: list[SeriesRef], parts: Sequence[str], split: str | None) -> list[SeriesRef]:
+    """Return the series of a split whose names contain one of some parts."""
+    if split is not None:
+        known = ", ".join(sorted({ref.split for ref in refs} - {""})) or "none"
+        refs = [ref for ref in refs if ref.split == split]
+        if not refs:
+            raise UnknownNameError(f"no series of split {split!r}; the suite has {known}")
+    for part in parts:
+        if not any(part in ref.name for ref in refs):
+            raise UnknownNameError(
+                f"no series has {part!r} in its name{suggest(part, [r.name for r in refs])}"
+            )
+    return [ref for ref in refs if not parts or any(part in ref.name for part in parts)]
 
 
 def load(ref: SeriesRef) -> LoadedSeries:
@@ -197,5 +169,6 @@ def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
 
 SOURCES: dict[str, Source] = {
     "files": Source(_find_files, _load_file),
+    "recordings": Source(find_own_files, load_own_file),
     **{kind: Source(partial(_find_generated, kind), _load_generated) for kind in GENERATORS},
 }

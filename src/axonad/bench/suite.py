@@ -42,6 +42,7 @@ from axonad.errors import ConfigError, FileError, UnknownNameError, suggest
 from axonad.registry import REGISTRY, detector_class
 
 FILE = "suite.toml"
+Data = str | Path | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,7 @@ class Suite:
         """
         listed = self._choose_detectors(detectors)
         chosen = self._choose_protocols(protocols)
-        refs = _choose_series(sources.find(self.data, seeds=seeds or self.seeds), series, split)
+        refs = sources.choose(sources.find(self.data, seeds=seeds or self.seeds), series, split)
         found = [
             self._job(ref, detector, protocol, seed)
             for ref in refs
@@ -143,11 +144,12 @@ class Suite:
         return [p for p in self.protocols if not names or p.name in names]
 
 
-def read_suite(name: str | Path, *, data: str | Path | None = None) -> Suite:
+def read_suite(name: str | Path, *, data: Data = None) -> Suite:
     """Return a suite, given its file, its folder, or its name (:func:`known_suites`).
 
-    ``data`` replaces the path of its series. Otherwise the path in the file is searched relative to
-    the current folder, to the suite's folder and to the folder that AXONAD_DATA names.
+    ``data`` replaces the path of its series, or the whole table ``[data]``. Otherwise the path in
+    the file is searched relative to the current folder, to the suite's folder and to the folder
+    that AXONAD_DATA names.
     """
     path = _locate(str(name))
     table = read_toml(path)
@@ -186,7 +188,7 @@ def _locate(name: str) -> Path:
     )
 
 
-def _parse(table: dict[str, Any], path: Path, data: str | Path | None) -> Suite:
+def _parse(table: dict[str, Any], path: Path, data: Data) -> Suite:
     limits = dict(table.pop("limits", {}))
     for name in ("name", "data", "protocols", "detectors"):
         if not table.get(name):
@@ -253,9 +255,11 @@ def check_plain(name: str, text: object) -> None:
 
 
 def _with_path(
-    table: dict[str, Any], suite_file: Path, given: str | Path | None, *, suite: str
+    table: dict[str, Any], suite_file: Path, given: Data, *, suite: str
 ) -> dict[str, Any]:
     """Return the ``[data]`` table with the path at which its files were found."""
+    if isinstance(given, Mapping):
+        return dict(given)
     if table.get("source") != "files":
         if given is not None:
             raise ConfigError(f"suite {suite} generates its series; leave out --data")
@@ -274,22 +278,6 @@ def _with_path(
         f"suite {suite} needs {' or '.join(names)}, which was not found; pass --data FOLDER_OR_ZIP "
         "or set AXONAD_DATA to the folder that contains it"
     )
-
-
-def _choose_series(
-    refs: list[SeriesRef], parts: Sequence[str], split: str | None
-) -> list[SeriesRef]:
-    if split is not None:
-        known = ", ".join(sorted({ref.split for ref in refs} - {""})) or "none"
-        refs = [ref for ref in refs if ref.split == split]
-        if not refs:
-            raise UnknownNameError(f"no series of split {split!r}; the suite has {known}")
-    for part in parts:
-        if not any(part in ref.name for ref in refs):
-            raise UnknownNameError(
-                f"no series has {part!r} in its name{suggest(part, [r.name for r in refs])}"
-            )
-    return [ref for ref in refs if not parts or any(part in ref.name for part in parts)]
 
 
 def _seeds(detector: SuiteDetector, ref: SeriesRef, seeds: Sequence[int]) -> Sequence[int]:

@@ -8,8 +8,10 @@ import polars as pl
 import typer
 
 from axonad import __version__
+from axonad.bench.machine import packages
 from axonad.cli.bench import bench_app
 from axonad.cli.demo import demo
+from axonad.cli.doctor import doctor
 from axonad.cli.evaluate import evaluate
 from axonad.cli.export import export
 from axonad.cli.fit import fit
@@ -23,10 +25,11 @@ from axonad.cli.report import report
 from axonad.cli.score import score
 from axonad.cli.selftest import selftest
 from axonad.cli.stream import stream
+from axonad.cli.terminal import print_detail
+from axonad.cli.verbosity import choose
 
 app = typer.Typer(
     help="Anomaly detection in multivariate time series.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},  # commands and groups inherit it
@@ -37,6 +40,7 @@ for command in (
     app.command()(command)
 app.command("list")(list_command)
 app.command()(demo)
+app.command()(doctor)
 app.add_typer(bench_app, name="bench")
 app.add_typer(paper_app, name="paper")
 app.add_typer(live_key_app, name="live-key")
@@ -66,7 +70,19 @@ def _options(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress and no notes; errors and results.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Also versions, times, and tracebacks of errors."),
+    ] = False,
 ) -> None:
+    if quiet and verbose:
+        raise typer.BadParameter("--quiet and --verbose contradict each other; pass one of them")
+    choose(quiet=quiet, verbose=verbose)
+    if verbose:
+        print_detail(f"axonad {__version__}, {packages()}")
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)

@@ -24,6 +24,7 @@ from axonad.detector import Detector
 from axonad.explanation import Explanation
 from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
+from axonad.multiview.installed import usable_views
 from axonad.progress import working
 from axonad.registry import make_detector
 from axonad.report.page.card import describe_model
@@ -62,7 +63,7 @@ def demo(
     The alarm threshold comes from another drive without faults.
     """
     figure, table, page = (folder / name for name in ("demo.png", "scores.csv", "report.html"))
-    can_draw = can_draw_to(figure)
+    can_draw, views = can_draw_to(figure), usable_views()
     data_files = [folder / name for name in DATA_FILES] if data else []
     for path in (figure, table, page, *data_files):
         check_output(path, force=force)
@@ -76,7 +77,7 @@ def demo(
         f"drive: {steps:,} steps x {len(drive.channels)} channels; trained on the first "
         f"{drive.train_end:,}, {len(drive.events)} faults planted in the rest, which is scored"
     )
-    detector = make_detector("MultiView", epochs=epochs, seed=seed)
+    detector = make_detector("MultiView", views=views, epochs=epochs, seed=seed)
     detector.fit(_normal(drive))
     _set_alarms(detector, _normal(other), drive.sample_rate)
     result = detector.explain(test)  # at the end of windows, as alarms are judged

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from axonad import atomic
-from axonad.cli.options import Force
+from axonad.cli.options import AsJson, Force
 from axonad.cli.output_files import check_output, write_table
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
@@ -45,6 +45,7 @@ def evaluate(
         Path | None,
         typer.Option("--out", "-o", help="Also write the metrics to this .json or .csv file."),
     ] = None,
+    as_json: AsJson = False,
     force: Force = False,
 ) -> None:
     """Compute every metric of scores against labels, next to its chance level.
@@ -69,10 +70,14 @@ def evaluate(
         alarms = np.nan_to_num(_column(scored, "alarm"))
         own = evaluate_alarms(alarms, truth.labels, window=result.window, times=times)
     chance = chance_level(truth.labels, window=result.window)
-    _print(result, chance, own)
+    if as_json:
+        print_json(_document(result, chance, own))
+    else:
+        _print(result, chance, own)
     if target is not None:
         _write(target, result, chance, own)
-        print_line(f"wrote {target}")
+        if not as_json:
+            print_line(f"wrote {target}")
 
 
 def metric_table(
@@ -146,14 +151,20 @@ def _describe(alarms: AlarmReport) -> str:
     )
 
 
+def _document(
+    result: Evaluation, chance: dict[str, float], own: Evaluation | None
+) -> dict[str, Any]:
+    document = {**result.as_dict(), "chance": chance}
+    if own is not None:
+        document["own_alarms"] = own.as_dict()
+    return document
+
+
 def _write(
     target: Path, result: Evaluation, chance: dict[str, float], own: Evaluation | None
 ) -> None:
     if target.suffix.lower() == ".json":
-        document = {**result.as_dict(), "chance": chance}
-        if own is not None:
-            document["own_alarms"] = own.as_dict()
-        text = json.dumps(document, indent=2) + "\n"
+        text = json.dumps(_document(result, chance, own), indent=2) + "\n"
         atomic.write_bytes(target, text.encode(), overwrite=True)
         return
     names = list(result)

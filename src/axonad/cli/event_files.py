@@ -41,7 +41,7 @@ def write_events(
     columns = {name: [record[name] for record in records] for name in names}
     columns["channels"] = [" ".join(channels) for channels in columns["channels"]]
     if explained:
-        whys = [_why_cells(event.event.why) for event in events]
+        whys = [why_cells(event.event.why) for event in events]
         columns |= {name: [cells[i] for cells in whys] for i, name in enumerate(WHY_COLUMNS)}
     write_table(path, columns)
 
@@ -71,7 +71,7 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
     return record
 
 
-def _why_cells(why: Why | None) -> tuple[Any, ...]:
+def why_cells(why: Why | None) -> tuple[Any, ...]:
     """Return the cells of ``WHY_COLUMNS``, empty for an event without an explanation."""
     if why is None:
         return (None,) * len(WHY_COLUMNS)

@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from axonad.cli.event_files import ALARM_COLUMNS, COLUMNS, event_record
+from axonad.cli.event_files import (
+    ALARM_COLUMNS,
+    COLUMNS,
+    WHY_COLUMNS,
+    event_record,
+    why_cells,
+)
 from axonad.cli.output_files import check_output
 from axonad.errors import FileError
 from axonad.stream.chunks import TimedEvent
@@ -35,15 +41,24 @@ class EventLog:
     alarms
         Whether the events are those of an alarm policy, with class, severity, reason and the step
         at which they fired.
+    explained
+        Whether they say why they were raised: JSON lines all of it, CSV as ``axonad score`` does.
     """
 
     def __init__(
-        self, path: Path, *, force: bool = False, resume: bool = False, alarms: bool = False
+        self,
+        path: Path,
+        *,
+        force: bool = False,
+        resume: bool = False,
+        alarms: bool = False,
+        explained: bool = False,
     ) -> None:
         check_output(path, force=force or resume, endings=ENDINGS)
         self.count = 0
-        self._columns = ALARM_COLUMNS if alarms else COLUMNS
-        self._header = ",".join(ALARM_COLUMNS) if alarms else HEADER
+        columns: tuple[str, ...] = ALARM_COLUMNS if alarms else COLUMNS
+        self._columns = columns + (WHY_COLUMNS if explained else ())
+        self._header = ",".join(self._columns)
         self._path = path
         self._is_csv = path.suffix.lower() == ".csv"
         self._file: TextIO | None = None
@@ -74,7 +89,11 @@ class EventLog:
             return
         self.start()
         try:
-            line = _csv_line(record, self._columns) if self._is_csv else json.dumps(record)
+            if self._is_csv:
+                cells = dict(zip(WHY_COLUMNS, why_cells(event.event.why), strict=True))
+                line = _csv_line(record | cells, self._columns)
+            else:
+                line = json.dumps(record)
             self._append(line)
         except OSError as error:
             raise self._error(error) from None

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from axonad.cli.options import Force, ModelFolder
+from axonad.cli.options import AsJson, Force, ModelFolder
 from axonad.cli.output_files import check_output
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_json, print_line
 from axonad.errors import ConfigError, FileError
+from axonad.extras import command
 from axonad.registry import load
+from axonad.report.amounts import format_size
 
 if TYPE_CHECKING:
     from axonad.axon import AxonAD
@@ -25,6 +27,7 @@ WINDOWS = 64  # scored both by the ONNX file and by the detector
 def export(
     model: ModelFolder,
     target: Annotated[Path, typer.Option("--out", "-o", help="ONNX file to write.")],
+    as_json: AsJson = False,
     force: Force = False,
 ) -> None:
     """Write a saved detector as an ONNX file that scores without torch."""
@@ -34,12 +37,17 @@ def export(
         raise ConfigError(f"{type(detector).__name__} cannot be exported to ONNX; AxonAD can")
     detector.export_onnx(target, overwrite=force)
     difference = _verify(detector, target)
-    print_line(f"wrote {target}, {target.stat().st_size / 1024:.0f} KiB")
-    for kind, tensors in _interface(target).items():
+    size, interface = target.stat().st_size, _interface(target)
+    if as_json:
+        verified = {"threshold": detector.threshold_, "largest_difference": difference}
+        print_json({"written": target, "bytes": size, **interface, **verified})
+        return
+    print_line(f"wrote {target}, {format_size(size)}")
+    for kind, tensors in interface.items():
         print_line(f"  {kind}: {', '.join(tensors)}")
     print_line(f"  threshold {detector.threshold_:.6g}")
     if difference is None:
-        print_line("  not verified: pip install onnxruntime, then export again with --force")
+        print_line(f"  not verified: {command('onnxruntime')}, then export again with --force")
     else:
         print_line(f"  verified: {WINDOWS} random windows differ by at most {difference:.1e}")
 

@@ -12,17 +12,20 @@ import typer
 from axonad.alarms.budget import FORMS
 from axonad.alarms.recalibrate import learn_rules, matching_values
 from axonad.cli import options
+from axonad.cli.completion import detector_names
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.options import Fill, Force, Ignore, LabelColumn, MaxHold, Separator, TimeColumn
 from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_json, print_line
 from axonad.config import build, parse_assignments, read_toml
-from axonad.data.readers import read
+from axonad.data.readers import is_recording, read
 from axonad.data.series import Series
-from axonad.data.units import check_units, units_of
+from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
+from axonad.multiview.detector import MultiView
+from axonad.multiview.installed import usable_views
 from axonad.registry import detector_class
 from axonad.report.times import format_time
 from axonad.saving import FILES
@@ -32,13 +35,17 @@ def fit(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
-            "or a pattern."
+            help="Training data: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; "
+            "several files or a pattern."
         ),
     ],
     model: Annotated[Path, typer.Option("--out", "-o", help="Folder to save the detector in.")],
     detector: Annotated[
-        str, typer.Option(help="Name of the detector; `axonad list`. AxonAD is the paper's.")
+        str,
+        typer.Option(
+            help="Name of the detector; `axonad list`. AxonAD is the paper's.",
+            autocompletion=detector_names,
+        ),
     ] = "MultiView",
     settings: Annotated[
         list[str] | None,
@@ -85,6 +92,7 @@ def fit(
         bool,
         typer.Option("--skip-bad", help="Fit without files that cannot be read, and name them."),
     ] = False,
+    as_json: options.AsJson = False,
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it.
@@ -104,6 +112,8 @@ def fit(
         params["context"] = _split_names(context)
     given = {"alarm_budget": budget, "seconds_per_step": seconds}
     params |= {name: value for name, value in given.items() if value is not None}
+    if cls is MultiView and "views" not in params:
+        params["views"] = usable_views()
     made = build(cls, params)
     columns = read_options(
         time=time, label=label, channels=channels, ignore=ignore, codes=codes, rename=rename,
@@ -116,27 +126,39 @@ def fit(
     files = SeveralFiles(paths, stop=not skip_bad)
     raw = files.read(read_one)
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
-    units = units_of(raw[0])
-    for series in raw[1:]:
-        check_units(units, series)
     made.fit(recordings)
-    made.units_ = units
+    made.max_age_ = max_age if any(map(is_recording, paths)) else None
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))
         )
     made.trained_on_ = _describe(recordings)
     made.save(model, overwrite=force)
+    count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
+    if as_json:
+        print_json(
+            {
+                "detector": detector, "parameters": made.get_params(), "saved_to": model,
+                "trained_on": made.trained_on_, "labelled_rows": count,
+                "report": made.fit_report_.to_json(),
+            }
+        )  # fmt: skip
+    else:
+        _print(made, recordings, count)
+        print_line(f"saved to {model}")
+    files.finish()
+
+
+def _print(made: Detector, recordings: Sequence[Series], labelled: int) -> None:
+    """Print the detector and the report of its fit."""
     print_line(f"fitted {made!r}")
     report, *more = str(made.fit_report_).splitlines()
-    print_line(f"  on {recordings[0].name}: {report}" if len(paths) == 1 else f"  on {report}")
-    count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
-    if count:
-        print_line(f"  warning: {count} of these rows are labelled anomalous", style="yellow")
+    one = len(recordings) == 1
+    print_line(f"  on {recordings[0].name}: {report}" if one else f"  on {report}")
+    if labelled:
+        print_line(f"  warning: {labelled} of these rows are labelled anomalous", style="yellow")
     for line in more:
         print_line(f"  {line}", style="yellow" if line.startswith("warning") else None)
-    print_line(f"saved to {model}")
-    files.finish()
 
 
 def _first_rows(series: Series, rows: int | None) -> Series:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from axonad.cli import options
 from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_options
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.raster import SECOND, describe_interval
 from axonad.data.readers.about import About, ChannelAbout, about_table
 from axonad.data.readers.asked import Asked
@@ -26,11 +25,14 @@ NUMERIC = ("rate", "samples", "lowest", "highest", "new", "held", "missing", "he
 
 
 def inspect(
-    data: Annotated[Path, typer.Argument(help="CSV, Parquet, MDF, BLF, ASC, candump log or MCAP.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag."),
+    ],
     figure: Annotated[
         Path | None, typer.Option(help="Also draw the channels to this PNG or SVG.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: options.AsJson = False,
     channels: options.Channels = None,
     ignore: options.Ignore = None,
     codes: options.Codes = False,
@@ -60,7 +62,7 @@ def inspect(
         warn_of(end.notes)
     about = end.about or about_table(series)
     if as_json:
-        print_line(json.dumps(about.to_json()))
+        print_json(about.to_json())
     else:
         _print(series, about)
     if figure is not None:

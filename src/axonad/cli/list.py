@@ -6,12 +6,14 @@ import dataclasses
 import re
 import sys
 import textwrap
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from axonad.cli.completion import detector_names
 from axonad.cli.docstrings import explain_parameters, paragraphs
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.options import AsJson
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.detector import Detector
 from axonad.registry import detector_class, list_detectors
 
@@ -24,11 +26,22 @@ YEAR = re.compile(r"\b(19|20)\d\d\b")
 
 
 def list_command(
-    name: Annotated[str | None, typer.Argument(help="Detector to show in detail.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Detector to show in detail.", autocompletion=detector_names),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List all detectors, or describe one: its paper, parameters and deviations from the paper."""
     if name is not None:
-        _describe(name, detector_class(name))
+        if as_json:
+            print_json(_record(name, detector_class(name)))
+        else:
+            _describe(name, detector_class(name))
+        return
+    if as_json:
+        keys = ("name", "learns_from", "summary")
+        print_json([{key: getattr(entry, key) for key in keys} for entry in list_detectors()])
         return
     table = plain_table("detector", "learns from", "what it looks at", bold_first=True)
     for entry in list_detectors():
@@ -36,11 +49,34 @@ def list_command(
     print_table(table)
 
 
-def _describe(name: str, cls: type[Detector]) -> None:
+def _about(cls: type[Detector]) -> list[str]:
+    """Return what a detector is, in paragraphs."""
     about = paragraphs(cls.__doc__)
     if not any(YEAR.search(text) for text in about):  # the paper is named by the module
         summary, *more = paragraphs(sys.modules[cls.__module__].__doc__)
         about = [summary, *more, f"Score: {about[0]}", *about[1:]]
+    return about
+
+
+def _record(name: str, cls: type[Detector]) -> dict[str, Any]:
+    """Return what :func:`_describe` prints as a document."""
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    parameters = [
+        {
+            "name": one,
+            "default": defaults[one],
+            "parity": (parity := cls.parity.get(one, defaults[one])),
+            "leaderboard": cls.leaderboard.get(one, parity),
+            "meaning": group.meaning,
+        }
+        for group in explain_parameters(cls)
+        for one in group.names
+    ]
+    return {"name": name, "about": _about(cls), "parameters": parameters}
+
+
+def _describe(name: str, cls: type[Detector]) -> None:
+    about = _about(cls)
     prefix = "" if about[0].startswith(f"{name}:") else f"{name}: "
     print_line(_wrap(f"{prefix}{about[0]}"), style="bold")
     for text in about[1:]:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.options import AsJson
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.live.config import read_config
 from axonad.live.web.keys import create_key, list_keys, revoke_key
 
@@ -38,10 +39,16 @@ def add_key(
 
 
 @live_key_app.command("list")
-def list_command(keys_file: KeysFile = None, config: Config = None) -> None:
+def list_command(
+    keys_file: KeysFile = None, config: Config = None, as_json: AsJson = False
+) -> None:
     """List the keys: name, role, and when they were made."""
+    keys = list_keys(_file(keys_file, config))
+    if as_json:
+        print_json([{"name": k.name, "role": k.role, "created": k.created} for k in keys])
+        return
     table = plain_table("name", "role", "created", bold_first=True)
-    for key in list_keys(_file(keys_file, config)):
+    for key in keys:
         table.add_row(key.name, key.role, key.created)
     print_table(table)
 

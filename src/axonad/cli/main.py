@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,16 +39,31 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Run a command and return the exit code."""
-    import typer
-
-    from axonad.cli.app import ClickException, app, prepare_polars
-    from axonad.cli.terminal import print_error
-    from axonad.errors import AxonADError, is_out_of_memory
+    from axonad.cli.app import app, prepare_polars
+    from axonad.cli.terminal import print_detail
+    from axonad.cli.verbosity import is_verbose, verbosity_scope
+    from axonad.report.amounts import format_duration
 
     prepare_polars()
+    begin = time.monotonic()
+    with verbosity_scope():
+        code = _run_app(lambda: app(arguments, standalone_mode=False, prog_name="axonad"))
+        if is_verbose():
+            print_detail(f"exit code {code} after {format_duration(time.monotonic() - begin)}")
+    return code
+
+
+def _run_app(app: Callable[[], Any]) -> int:
+    """Run the command; print the error of a user as one line and return the exit code."""
+    import typer
+
+    from axonad.cli.app import ClickException
+    from axonad.cli.terminal import print_detail, print_error
+    from axonad.errors import AxonADError, is_out_of_memory
+
     try:
         with showing_notes():
-            code = app(arguments, standalone_mode=False)
+            code = app()
         return code if isinstance(code, int) else 0  # 130 if typer caught a KeyboardInterrupt
     except BrokenPipeError:  # the reader of our output has closed the pipe
         _discard_output()
@@ -54,8 +71,10 @@ def _run(arguments: list[str] | None) -> int:
     except typer.Abort:
         return INTERRUPTED
     except AxonADError as error:
+        print_detail(traceback.format_exc())
         print_error(str(error))
     except OSError as error:
+        print_detail(traceback.format_exc())
         where = "" if error.filename is None else f": {error.filename!r}"
         print_error(f"{error.strerror}{where}" if error.strerror else str(error))
     except ClickException as error:
@@ -63,6 +82,7 @@ def _run(arguments: list[str] | None) -> int:
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
+        print_detail(traceback.format_exc())
         print_error("out of memory; use a smaller window, d_model or batch_size, or fewer rows")
     return 2
 
@@ -70,7 +90,7 @@ def _run(arguments: list[str] | None) -> int:
 @contextmanager
 def showing_notes() -> Iterator[None]:
     """Print each :class:`DataWarning` as a note; other warnings are shown as Python does."""
-    from axonad.cli.terminal import print_note
+    from axonad.cli.terminal import print_detail, print_note
     from axonad.errors import DataWarning
 
     with warnings.catch_warnings():
@@ -80,6 +100,7 @@ def showing_notes() -> Iterator[None]:
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, DataWarning):
                 print_note(str(message))
+                print_detail("  at " + ":".join(map(str, rest[:2])))
             else:
                 usual(message, category, *rest)
 

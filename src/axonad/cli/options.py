@@ -16,6 +16,10 @@ Device = Annotated[
         "--device", help="Device to score on: auto, cpu, cuda or mps. Default: as fitted."
     ),
 ]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print one line of JSON instead; nothing else goes to stdout."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 TimeColumn = Annotated[
     str | None,
@@ -82,6 +86,13 @@ Separator = Annotated[
 IgnoreExtra = Annotated[
     bool,
     typer.Option("--ignore-extra", help="Ignore columns that the model does not know."),
+]
+AllowMissing = Annotated[
+    bool,
+    typer.Option(
+        "--allow-missing",
+        help="Score without channels of the model that the data lacks, if the detector can.",
+    ),
 ]
 Fill = Annotated[
     str | None,

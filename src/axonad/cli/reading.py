@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from axonad.data.raster import SECOND
+from axonad.cli.terminal import print_note
+from axonad.data.raster import SECOND, describe_interval, parse_rate
 from axonad.data.readers import is_recording, read
 from axonad.data.series import Series
 from axonad.data.units import check_units
@@ -46,7 +47,8 @@ def read_names(path: Path) -> dict[str, str]:
 def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dict[str, Any]:
     """Return the options of a file that a model scores.
 
-    Of a recording, the model's channels are read at the model's rate.
+    Of a recording, the model's channels are read, on the raster of training unless the options say
+    otherwise.
     """
     found = dict(options)
     if not is_recording(path):
@@ -55,7 +57,30 @@ def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dic
         found.setdefault("channels", detector.channel_names)
     if detector.interval_ is not None:
         found.setdefault("rate", f"{max(1, round(detector.interval_ * SECOND))}us")
+    if detector.max_age_ is not None:
+        found.setdefault("max_age", detector.max_age_)
     return found
+
+
+def say_raster(detector: Detector, options: Mapping[str, Any], paths: Iterable[Path]) -> None:
+    """Tell the user on which raster recordings are read, and where it is not that of training."""
+    if not any(map(is_recording, paths)):
+        return
+    rate, age = options.get("rate"), options.get("max_age")
+    before = None if detector.interval_ is None else detector.interval_ * SECOND
+    trained = "its own rate" if before is None else describe_interval(before)
+    held = "by the default rule" if detector.max_age_ is None else f"for {detector.max_age_}"
+    parts = []
+    if rate is not None and (before is None or abs(parse_rate(rate) - before) > 1):
+        parts.append(f"{describe_interval(parse_rate(rate))} (--rate; in training {trained})")
+    elif before is not None:
+        parts.append(f"{trained} as in training")
+    if age is not None and age != detector.max_age_:
+        parts.append(f"values held for {age} (--max-age; in training {held})")
+    elif detector.max_age_ is not None:
+        parts.append(f"values held {held} as in training")
+    if parts:
+        print_note(f"raster of recordings: {', '.join(parts)}")
 
 
 def read_for_model(

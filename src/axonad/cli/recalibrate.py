@@ -17,9 +17,9 @@ from axonad.alarms.setup import AlarmSetup
 from axonad.cli import options
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import print_line, print_note
+from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import build, parse_assignments
 from axonad.data.frames import Names
 from axonad.data.series import Series
@@ -28,7 +28,7 @@ from axonad.errors import ConfigError
 from axonad.registry import load
 from axonad.saving import FILES
 
-SET_BY_BUDGET = ("start", "end", "level")
+SET_BY_BUDGET = ("start", "end", "level", "pace")
 
 
 def recalibrate(
@@ -75,10 +75,12 @@ def recalibrate(
     ignore_extra: options.IgnoreExtra = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
     """Choose the alarm threshold at which normal data stays within a budget of events.
@@ -96,15 +98,17 @@ def recalibrate(
     detector.set_params(**{k: v for k, v in changes.items() if k in known and v is not None})
     shape = _shape(detector, settings or [])
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator,
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
         return read_for_model(path, columns, detector, ignore_extra=ignore_extra)
 
-    files = SeveralFiles(expand(data))
+    paths = expand(data)
+    files = SeveralFiles(paths)
     raw = files.read(read_one)
+    say_raster(detector, columns, paths)
     filled = [_filled(series, detector, fill, max_hold) for series in raw]
     setup, found = find_alarms(
         detector, filled, budget=allowed, refit=refit, folds=folds, seconds_per_step=seconds,
@@ -113,8 +117,20 @@ def recalibrate(
     before = detector.threshold_
     detector.set_alarms(setup)
     detector.save(folder, overwrite=force)
-    _print(found, setup, before, detector.channel_names)
-    print_line(f"saved to {folder}")
+    for line in found.warnings():
+        print_note(line)
+    if as_json:
+        print_json(
+            {
+                "saved_to": folder, "version": setup.version, "threshold_before": before,
+                "policy": setup.policy.to_json(), "calibration": found.to_json(),
+                "supports_budget": found.supports_budget, "warnings": found.warnings(),
+                "watches_drift": setup.drift is not None,
+            }
+        )  # fmt: skip
+    else:
+        _print(found, setup, before, detector.channel_names)
+        print_line(f"saved to {folder}")
     files.finish()
 
 
@@ -143,7 +159,5 @@ def _print(found: Calibration, setup: AlarmSetup, before: float, names: Names) -
         f"{policy.release:.4g}, min_duration {policy.min_duration}, merge_gap {policy.merge_gap}, "
         f"cause_gap {policy.cause_gap}, keep_firing {policy.keep_firing}"
     )
-    for line in found.warnings():
-        print_note(line)
     for line in [] if setup.drift is None else setup.drift.notes(names):
         print_line(line)

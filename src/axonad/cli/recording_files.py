@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,29 @@ from numpy.typing import NDArray
 
 from axonad import __version__, atomic
 from axonad.data.raster import SECOND, Micros, to_micros
-from axonad.data.readers.extras import need
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
+from axonad.errors import ConfigError, DataWarning
 from axonad.explanation import Explanation
+from axonad.extras import need
+from axonad.threshold import Event
 
 RECORDING_ENDINGS = (".mf4", ".mcap")
 TOPIC, CHANNELS_TOPIC = "/axonad", "/channels"
+EXPECTED = "expected"
 DATED = 10 * 365 * 86_400 * SECOND  # microseconds; times after 1980 are dates
 
 Columns = dict[str, NDArray[np.float64]]
 
 
-def write_recording(path: Path, series: Series, found: Explanation) -> None:
+def write_recording(
+    path: Path, series: Series, found: Explanation, events: Iterable[Event] = ()
+) -> None:
     """Write the channels of a series with its score, the parts of the score and the alarm.
 
-    Rows without a time get the number of the step as seconds. What is missing is left out.
+    Beside them is what each channel was expected to be, if the model can tell; where ``events`` are
+    explained, without the channels to blame. Rows without a time get the number of the step as
+    seconds. What is missing is left out.
     """
     times = _micros(series)
     scores: Columns = {"score": found.scores, **found.components}
@@ -38,11 +46,28 @@ def write_recording(path: Path, series: Series, found: Explanation) -> None:
         values = np.where(series.unusable[:, None] & ~np.isfinite(values), np.nan, values)
     channels: Columns = {name: values[:, i] for i, name in enumerate(series.channels)}
     units = dict(zip(series.channels, series.units or (), strict=False))
+    expected = _expected(series, found, events)
     with atomic.replacement(path) as temporary:
         if path.suffix.lower() == ".mf4":
-            _write_mdf(temporary, times, channels, scores, units)
+            _write_mdf(temporary, times, channels, scores, expected, units)
         else:
-            _write_mcap(temporary, times, channels, scores)
+            _write_mcap(temporary, times, channels, scores, expected)
+
+
+def _expected(series: Series, found: Explanation, events: Iterable[Event]) -> Columns:
+    """Return what channels were expected to be by name; none if the model cannot tell."""
+    if found.scene is None:
+        return {}
+    try:
+        values = found.expected(events)
+    except ConfigError as error:  # such as a model that was saved by an earlier version
+        warnings.warn(f"expected channels are not written: {error}", DataWarning, stacklevel=3)
+        return {}
+    if series.unusable is not None:
+        values[series.unusable] = np.nan
+    names = found.names or series.channels
+    known: NDArray[np.bool_] = np.asarray(np.isfinite(values).any(axis=0))
+    return {name: values[:, i] for i, name in enumerate(names) if known[i]}
 
 
 def _micros(series: Series) -> Micros:
@@ -54,16 +79,24 @@ def _micros(series: Series) -> Micros:
 
 
 def _write_mdf(
-    path: Path, times: Micros, channels: Columns, scores: Columns, units: Mapping[str, str]
+    path: Path,
+    times: Micros,
+    channels: Columns,
+    scores: Columns,
+    expected: Columns,
+    units: Mapping[str, str],
 ) -> None:
-    asammdf = need("asammdf", extra="mdf", what="MDF files")
+    asammdf = need("asammdf", what="MDF files need")
     begin = int(times[0]) if len(times) and times[0] > DATED else 0
     seconds = (times - begin) / SECOND
     names = [name if name not in channels else f"axonad.{name}" for name in scores]
     renamed = dict(zip(names, scores.values(), strict=True))
+    units = {**units, **{f"{EXPECTED}/{name}": unit for name, unit in units.items()}}
+    courses = {f"{EXPECTED}/{name}": column for name, column in expected.items()}
+    groups = {"channels": channels, "axonad": renamed} | ({EXPECTED: courses} if courses else {})
     with asammdf.MDF(version="4.10") as mdf:
         mdf.start_time = datetime.fromtimestamp(begin / SECOND, UTC)
-        for columns, group in ((channels, "channels"), (renamed, "axonad")):
+        for group, columns in groups.items():
             signals = [
                 asammdf.Signal(
                     samples=np.nan_to_num(column), timestamps=seconds, name=name,
@@ -82,12 +115,15 @@ def _invalid(column: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     return missing if missing.any() else None
 
 
-def _write_mcap(path: Path, times: Micros, channels: Columns, scores: Columns) -> None:
-    mcap = need("mcap.writer", extra="mcap", what="MCAP files")
+def _write_mcap(
+    path: Path, times: Micros, channels: Columns, scores: Columns, expected: Columns
+) -> None:
+    mcap = need("mcap.writer", what="MCAP files need")
     with path.open("wb") as file:
         writer = mcap.Writer(file)
         writer.start(library=f"axonad {__version__}")
-        for topic, columns in ((CHANNELS_TOPIC, channels), (TOPIC, scores)):
+        topics = {CHANNELS_TOPIC: channels, TOPIC: scores}
+        for topic, columns in (topics | ({f"/{EXPECTED}": expected} if expected else {})).items():
             schema = writer.register_schema(
                 name=topic.strip("/"), encoding="jsonschema", data=_schema(columns)
             )

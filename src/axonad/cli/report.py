@@ -12,9 +12,10 @@ import typer
 from axonad import __version__, atomic
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
+from axonad.cli.missing_channels import Models
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.report_files import (
     command_line,
     display_names,
@@ -22,7 +23,7 @@ from axonad.cli.report_files import (
     source_of,
 )
 from axonad.cli.several_files import SOME_FAILED, expand
-from axonad.cli.terminal import print_line, print_note
+from axonad.cli.terminal import print_error, print_json, print_line
 from axonad.detector import Detector
 from axonad.errors import AxonADError, DataWarning, InputError, is_out_of_memory
 from axonad.progress import Progress
@@ -50,8 +51,8 @@ def report(
     data: Annotated[
         list[str],
         typer.Argument(
-            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; files, or patterns "
-            "such as 'day/*.csv'."
+            help="Recordings: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; files, or "
+            "patterns such as 'day/*.csv'."
         ),
     ],
     target: Annotated[Path, typer.Option("--out", "-o", help="File to write the page to, .html.")],
@@ -69,13 +70,16 @@ def report(
     ignore: options.Ignore = None,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     ignore_extra: options.IgnoreExtra = False,
+    allow_missing: options.AllowMissing = False,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
     threshold: Threshold = None,
     alarm_rate: AlarmRate = None,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
     """Write one HTML page about recordings: what is unusual, when, why, and in which channels.
@@ -92,19 +96,23 @@ def report(
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator, allow_missing=allow_missing,
     )  # fmt: skip
     reading = _Reading(columns, ignore_extra, fill, max_hold)
-    views, failures = _gather(detector, files, reading, plots)
+    models = Models(
+        detector, allow_missing=allow_missing, threshold=threshold, alarm_rate=alarm_rate
+    )
+    views, failures = _gather(models, files, reading, plots)
     if not views:
         raise InputError(_all_failed(failures))
     kept, listed_only = keep_strongest(views, plots)
     given = {
         "--title": title, "--selftest": selftest, "--plots": plots if plots != EXPLAINED else None,
         "--device": device, "--time": time, "--label": label, "--ignore": ignore,
-        "--rename": rename, "--dbc": dbc, "--max-age": max_age,
-        "--ignore-extra": ignore_extra, "--fill": fill, "--max-hold": max_hold,
+        "--rename": rename, "--dbc": dbc, "--rate": rate, "--max-age": max_age,
+        "--ignore-extra": ignore_extra, "--allow-missing": allow_missing,
+        "--fill": fill, "--max-hold": max_hold,
         "--threshold": threshold, "--alarm-rate": alarm_rate, "--separator": separator,
     }  # fmt: skip
     page = Page(
@@ -118,27 +126,48 @@ def report(
         listed_only=listed_only,
     )
     atomic.write_bytes(target, render(page), overwrite=force)
-    for view in views:
-        print_line(f"{view.source.name}: {verdict(view, page.card)}")
-    print_line(f"wrote {target}")
+    say_raster(detector, columns, files)
+    verdicts = {view.source.name: verdict(view, page.card) for view in views}
+    if as_json:
+        print_json(_record(target, views, verdicts, failures))
+    else:
+        for name, text in verdicts.items():
+            print_line(f"{name}: {text}")
+        print_line(f"wrote {target}")
     for failure in failures:
-        print_note(f"{failure.name} could not be scored: {failure.reason}")
+        print_error(f"{failure.name} could not be scored: {failure.reason}")
     if failures:
         raise typer.Exit(SOME_FAILED)
 
 
+def _record(
+    target: Path,
+    views: list[RecordingView],
+    verdicts: dict[str, str],
+    failures: list[Failure],
+) -> dict[str, Any]:
+    """Return what the page amounts to as a document."""
+    recordings = [
+        {"name": view.source.name, "events": len(view.events),
+         "verdict": verdicts[view.source.name]}
+        for view in views
+    ]  # fmt: skip
+    failed = [{"name": one.name, "reason": one.reason} for one in failures]
+    return {"written": target, "recordings": recordings, "failures": failed}
+
+
 def _gather(
-    detector: Detector, files: list[Path], reading: _Reading, plots: int
+    models: Models, files: list[Path], reading: _Reading, plots: int
 ) -> tuple[list[RecordingView], list[Failure]]:
     """Score the recordings one after the other; an error of one does not stop the others."""
     views: list[RecordingView] = []
     failures: list[Failure] = []
-    points = overview_points(recordings=len(files), channels=detector.n_features_in_)
+    points = overview_points(recordings=len(files), channels=models.detector.n_features_in_)
     with Progress("scoring", total=len(files)) as bar:
         for path, name in zip(files, display_names(files), strict=True):
             bar.describe(name)
             try:
-                scored = _score_file(detector, path, reading, plots)
+                detector, scored = _score_file(models, path, reading, plots)
                 number = 1 + sum(len(view.events) for view in views)
                 views.append(
                     view_recording(
@@ -157,18 +186,22 @@ def _gather(
     return views, failures
 
 
-def _score_file(detector: Detector, path: Path, reading: _Reading, plots: int) -> Scored:
-    """Return the scores and events of a file, with what is odd about its data."""
+def _score_file(
+    models: Models, path: Path, reading: _Reading, plots: int
+) -> tuple[Detector, Scored]:
+    """Return the scores and events of a file, what is odd about its data, and its model."""
+    detector = models.detector
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         raw = read_for_model(path, reading.columns, detector, ignore_extra=reading.ignore_extra)
+        detector, raw = models.of(raw)
         filler = make_filler(reading.fill, reading.max_hold, interval=detector.interval_)
         series = fill_series(raw, filler)
         scored = score_series(detector, series, raw=raw, explained=plots)
     for one in caught:
         warnings.warn(one.message, one.category, stacklevel=2)
     notes = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
-    return replace(scored, notes=[*notes, *scored.notes])
+    return detector, replace(scored, notes=[*notes, *scored.notes])
 
 
 def _recordings(files: list[Path]) -> str:

@@ -27,12 +27,13 @@ def display_names(files: Sequence[Path]) -> list[str]:
 
 
 def source_of(path: Path, name: str) -> Source:
-    """Return size and checksum of a file, with what it is called on the page."""
+    """Return size and checksum of a file or a bag, with what it is called on the page."""
     digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-            size += len(block)
+    for part in sorted(path.iterdir()) if path.is_dir() else [path]:  # the folder of a ROS 2 bag
+        with part.open("rb") as file:
+            while block := file.read(BLOCK):
+                digest.update(block)
+                size += len(block)
     return Source(name, size, digest.hexdigest())
 
 

@@ -9,20 +9,27 @@ from typing import Annotated
 
 import typer
 
-from axonad.alarms.event import AlarmEvent
+from axonad.alarms.event import ANOMALY, AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
+from axonad.cli.missing_channels import Models
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
-from axonad.cli.reading import checked_chunks, for_model, read_for_model, read_options
+from axonad.cli.reading import (
+    checked_chunks,
+    for_model,
+    read_for_model,
+    read_options,
+    say_raster,
+)
 from axonad.cli.recording_files import write_recording
 from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
-from axonad.cli.score_table import score_columns
+from axonad.cli.score_table import score_columns, score_record
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
@@ -46,8 +53,8 @@ def score(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log or MCAP; several files "
-            "or a pattern."
+            help="Data to score: CSV, Parquet, MDF, BLF, ASC, candump log, MCAP or ROS bag; "
+            "several files or a pattern."
         ),
     ],
     target: Annotated[
@@ -77,8 +84,10 @@ def score(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     ignore_extra: options.IgnoreExtra = False,
+    allow_missing: options.AllowMissing = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -97,6 +106,7 @@ def score(
         typer.Option("--explain", help="Say of each event which channels broke, and how."),
     ] = False,
     separator: options.Separator = None,
+    as_json: options.AsJson = False,
     force: options.Force = False,
     chunk: Annotated[
         int | None,
@@ -135,48 +145,64 @@ def score(
             ignore=ignore,
             rename=rename,
             dbc=dbc,
+            rate=rate,
             max_age=max_age,
             separator=separator,
+            allow_missing=allow_missing,
         ),
         known=detector.channel_names if ignore_extra else None,
         explain=explain,
+        keep_all=as_json,
         filler=lambda: make_filler(fill, max_hold, interval=detector.interval_),
+    )
+    models = Models(
+        detector, allow_missing=allow_missing, threshold=threshold, alarm_rate=alarm_rate
     )
     by_path = {job.data: job for job in jobs}
     files = SeveralFiles(list(by_path))
 
     def score_one(path: Path) -> EventList:
-        return _score_file(detector, by_path[path], how, chunk)
+        return _score_file(models, by_path[path], how, chunk)
 
+    records = []
     for path, found in files.each(score_one, text="scoring files"):
-        if len(jobs) > 1:
+        if as_json:
+            records.append(score_record(path, found, by_path[path].outputs))
+        elif len(jobs) > 1:
             bad = f", {_events(len(found.data))} of bad data" if found.data else ""
             print_line(f"{path.name}: {_events(found.count)} in {found.steps} steps{bad}")
-            continue
-        _print_events(found)
-        print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
-    if len(jobs) > 1:
+        else:
+            _print_events(found)
+            print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
+    say_raster(detector, how.columns, by_path)
+    if as_json:
+        print_json(records)
+    elif len(jobs) > 1:
         folders = [folder for folder in (target, figure, events_file) if folder is not None]
         print_line("wrote to " + " and ".join(map(str, folders)))
     files.finish()
 
 
-def _score_file(detector: Detector, job: ScoreJob, how: Reading, chunk: int | None) -> EventList:
+def _score_file(models: Models, job: ScoreJob, how: Reading, chunk: int | None) -> EventList:
     """Write the results of one file; return its events."""
+    detector = models.detector
     is_large = job.data.is_file() and job.data.stat().st_size > LARGE
     needs_all = job.figure is not None or how.explain or job.is_recording
     if chunk is None and not needs_all and detector.is_causal and is_large:
         chunk = CHUNK
     if chunk is not None:
         file = FileChunks(job.data, size=chunk, **for_model(how.columns, detector, job.data))
+        detector = models.of_chunks(file)
 
         def chunks(watch: RowWatch | None) -> Iterator[Series]:
             rows = checked_chunks(file, detector)
             return prepared(rows, keep=how.known, filler=how.filler(), watch=watch)
 
-        found = score_chunked(detector, chunks, job.target, keep_events=job.events is not None)
+        keep = how.keep_all or job.events is not None
+        found = score_chunked(detector, chunks, job.target, keep_events=keep)
     else:
         raw = read_for_model(job.data, how.columns, detector, ignore_extra=how.known is not None)
+        detector, raw = models.of(raw)
         filled = fill_series(raw, how.filler())
         found, explained = _score_whole(detector, filled, job, explain=how.explain)
         if (watch := data_collector(detector)) is not None:
@@ -221,7 +247,7 @@ def _score_whole(
             cuts=found.cuts,
         )
     if job.is_recording:
-        write_recording(job.target, series, found)
+        write_recording(job.target, series, found, events)
     else:
         write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
@@ -244,7 +270,7 @@ def _print_events(found: EventList) -> None:
         _print_table(found.data[:SHOWN], "reason")
         if len(found.data) > SHOWN:
             print_line(f"(the first {SHOWN} of {len(found.data)})")
-    for timed in found.drift:
+    for timed in [*found.drift, *(one for one in found.events if _gathers(one))]:
         print_line(drift_sentence(timed))
     during = sum(isinstance(e.event, AlarmEvent) and e.event.drift for e in found.events)
     if during:
@@ -268,10 +294,15 @@ def _print_table(events: list[TimedEvent], last: str) -> None:
         words = [f"{event.score:.1f}"]
         if isinstance(event, AlarmEvent):
             drift = ["drift" if event.drift else ""] if has_drift else []
-            words = [event.severity, *drift, event.reason or words[0]]
+            words = [event.severity, *drift, words[0] if event.kind == ANOMALY else event.reason]
         begins, ends = format_time(timed.begins), format_time(timed.ends)
         table.add_row(begins, ends, *words, ", ".join(event.channels))
     print_table(table)
+
+
+def _gathers(timed: TimedEvent) -> bool:
+    """Return whether an event gathers those that came far beyond the budget."""
+    return isinstance(timed.event, AlarmEvent) and bool(timed.event.reason)
 
 
 def _events(count: int) -> str:

@@ -54,6 +54,7 @@ class Reading(NamedTuple):
     known: Names  # channels to keep, None for all
     explain: bool  # whether events are explained
     filler: Callable[[], SeriesFiller | None]
+    keep_all: bool = False  # whether all events are kept, not the strongest only
 
 
 def plan_jobs(

@@ -1,13 +1,17 @@
-"""The columns of a score table, as ``axonad score`` and ``axonad demo`` write it."""
+"""What ``axonad score`` writes: the columns of a score table, and the record of a file as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from axonad.cli.event_files import event_record
 from axonad.data.series import Series
 from axonad.explanation import Explanation
+from axonad.stream.chunks import EventList
 
 
 def score_columns(series: Series, found: Explanation, *, first: int = 0) -> dict[str, Any]:
@@ -21,3 +25,10 @@ def score_columns(series: Series, found: Explanation, *, first: int = 0) -> dict
     if series.labels is not None:
         columns["label"] = series.labels
     return columns
+
+
+def score_record(path: Path, found: EventList, written: Sequence[Path]) -> dict[str, Any]:
+    """Return what was found in a file: steps, events, bad data, drift, and the files written."""
+    kinds = {"events": found.events, "bad_data": found.data, "drift": found.drift}
+    listed = {kind: [event_record(timed) for timed in events] for kind, events in kinds.items()}
+    return {"file": path, "steps": found.steps, **listed, "written": list(written)}

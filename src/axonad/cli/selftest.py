@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +13,9 @@ from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import can_draw_to, check_output
-from axonad.cli.reading import read_for_model, read_options
+from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import plain_table, print_line, print_table
+from axonad.cli.terminal import plain_table, print_json, print_line, print_table
 from axonad.data.series import Series
 from axonad.registry import load
 from axonad.report.selftest_figure import draw_self_test
@@ -40,9 +41,7 @@ def selftest(
             "--out", "-o", help="Folder for selftest.csv, selftest.json and selftest.png."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON instead of a table.")
-    ] = False,
+    as_json: options.AsJson = False,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,6 +72,7 @@ def selftest(
     ignore_extra: options.IgnoreExtra = False,
     rename: options.Rename = None,
     dbc: options.Dbc = None,
+    rate: options.Rate = None,
     max_age: options.MaxAge = None,
     fill: options.Fill = None,
     max_hold: options.MaxHold = None,
@@ -104,8 +104,8 @@ def selftest(
         detector.set_params(device=device)
     apply_threshold(detector, threshold, alarm_rate)
     columns = read_options(
-        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, max_age=max_age,
-        separator=separator,
+        time=time, label=label, ignore=ignore, rename=rename, dbc=dbc, rate=rate,
+        max_age=max_age, separator=separator,
     )  # fmt: skip
 
     def read_one(path: Path) -> Series:
@@ -113,9 +113,11 @@ def selftest(
         return fill_series(series, make_filler(fill, max_hold, interval=detector.interval_))
 
     several = SeveralFiles(paths)
-    result = detector.self_test(several.read(read_one), **chosen)
+    recordings = several.read(read_one)
+    say_raster(detector, columns, paths)
+    result = detector.self_test(recordings, **chosen)
     if as_json:
-        print_line(result.to_json().rstrip("\n"))
+        print_json(json.loads(result.to_json()))
     else:
         _print(result)
     if files:

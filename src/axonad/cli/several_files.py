@@ -14,6 +14,7 @@ from typing import TypeVar
 import typer
 
 from axonad.cli.terminal import print_error
+from axonad.data.readers import is_bag_folder
 from axonad.data.series import Series
 from axonad.errors import AxonADError, FileError, InputError
 from axonad.progress import Progress
@@ -36,7 +37,7 @@ def expand(paths: Sequence[Path]) -> list[Path]:
         if not path.exists() and any(mark in text for mark in PATTERN):
             names = glob.glob(text, recursive=True)  # noqa: PTH207 - Path.glob is relative
             files = [Path(name) for name in sorted(names)]
-            files = [file for file in files if file.is_file()]
+            files = [file for file in files if file.is_file() or is_bag_folder(file)]
             if not files:
                 raise FileError(f"no file fits {text!r}; check the folder and the ending")
         for file in files:

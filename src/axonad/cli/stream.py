@@ -15,11 +15,21 @@ import typer
 from axonad.cli import alarm_options
 from axonad.cli.event_log import EventLog
 from axonad.cli.interrupts import Interrupts
-from axonad.cli.options import Device, Force, IgnoreExtra, MaxHold, ModelFolder, TimeColumn
+from axonad.cli.missing_channels import missing_in_stream
+from axonad.cli.options import (
+    AllowMissing,
+    Device,
+    Force,
+    IgnoreExtra,
+    MaxHold,
+    ModelFolder,
+    TimeColumn,
+)
 from axonad.cli.output_files import check_output
 from axonad.cli.stream_answers import Answer, Answers
 from axonad.cli.stream_lines import FORMATS, LineReader, read_lines
-from axonad.cli.terminal import print_error, print_note
+from axonad.cli.stream_why import rows_to_keep
+from axonad.cli.terminal import print_error, print_note, print_status
 from axonad.config import check_choice
 from axonad.detector import Detector
 from axonad.errors import ConfigError, FileError, InputError, ModelFileError
@@ -39,6 +49,7 @@ def stream(
     ] = None,
     time: TimeColumn = None,
     ignore_extra: IgnoreExtra = False,
+    allow_missing: AllowMissing = False,
     max_hold: MaxHold = None,
     hold_limit: Annotated[int | None, typer.Option(min=0, hidden=True)] = None,
     state: Annotated[
@@ -57,6 +68,10 @@ def stream(
         Path | None,
         typer.Option(help="Append each event to this .csv or .jsonl file when it has ended."),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say of each event which channels broke, and how."),
+    ] = False,
     force: Force = False,
     alarms_only: Annotated[
         bool, typer.Option("--alarms-only", help="Write only alarms and errors.")
@@ -74,7 +89,13 @@ def stream(
         check_choice("--format", form, FORMATS)
     detector = _load(model, device)
     alarm_options.apply_threshold(detector, threshold, alarm_rate)
-    scorer = _start(detector, state, ignore_extra=ignore_extra)
+    lines, missing = _stdin_lines(), tuple[str, ...]()
+    if allow_missing:
+        missing, lines = missing_in_stream(lines, detector.channel_names)
+        detector = detector.without(missing)
+        alarm_options.apply_threshold(detector, threshold, alarm_rate)
+    keep = rows_to_keep(detector) if explain else 0
+    scorer = _start(detector, state, ignore_extra=ignore_extra, keep=keep)
     limit = hold_limit if max_hold is None else max_hold
     scorer.hold_limit = scorer.hold_limit if limit is None else limit
     with ExitStack() as stack:
@@ -84,24 +105,24 @@ def stream(
                 raise ConfigError(f"--state and --events are both {state}; choose two files")
             resume = "event" in scorer.attached and not force
             alarms = scorer.alarms is not None
-            log = EventLog(events, force=force, resume=resume, alarms=alarms)
+            log = EventLog(events, force=force, resume=resume, alarms=alarms, explained=explain)
             stack.enter_context(log)
-        answers = _new_answers(scorer, log, state)
+        answers = _new_answers(scorer, log, state, explain=explain)
         saver = StateSaver(scorer, answers, state, every=save_every)
         reader = LineReader(
             detector.channel_names, detector.n_features_in_, form=form, time=time,
-            ignore_extra=ignore_extra,
+            ignore_extra=ignore_extra, left_out=missing,
         )  # fmt: skip
         interrupts = stack.enter_context(Interrupts())
         try:
-            for row in reader.read(_stdin_lines()):
+            for row in reader.read(lines):
                 with interrupts.delayed():
                     answer = answers.answer(row)
                 if answer is not None and not (alarms_only and _is_quiet(answer)):
-                    sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
-                    sys.stdout.flush()
+                    _write(answer)
                 saver.save_sometimes()
-            answers.finish(goes_on=state is not None)
+            if (answer := answers.finish(goes_on=state is not None)) is not None:
+                _write(answer)
         except InputError:  # the header cannot serve; nothing was done
             saver.cancel()
             raise
@@ -146,6 +167,11 @@ class StateSaver:
             self._scorer.save(self._path, overwrite=True)
 
 
+def _write(answer: Answer) -> None:
+    sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
 def _is_quiet(answer: Answer) -> bool:
     """Whether an answer is neither an alarm, nor an error, nor news of an event."""
     return not answer.get("alarm", True) and "events" not in answer
@@ -160,21 +186,24 @@ def _load(model: Path, device: str | None) -> Detector:
     return detector
 
 
-def _start(detector: Detector, state: Path | None, *, ignore_extra: bool) -> StreamScorer:
+def _start(
+    detector: Detector, state: Path | None, *, ignore_extra: bool, keep: int
+) -> StreamScorer:
     """Return a scorer that begins, or resumes from the state if the file exists."""
-    if state is None:
-        return StreamScorer(detector, ignore_extra=ignore_extra)
-    check_output(state, force=True)
-    if not state.exists():
-        return StreamScorer(detector, ignore_extra=ignore_extra)
-    scorer = StreamScorer.restore(state, detector, ignore_extra=ignore_extra)
-    sys.stderr.write(f"resuming after row {scorer.rows}\n")
+    if state is not None:
+        check_output(state, force=True)
+    if state is None or not state.exists():
+        return StreamScorer(detector, ignore_extra=ignore_extra, keep=keep)
+    scorer = StreamScorer.restore(state, detector, ignore_extra=ignore_extra, keep=keep)
+    print_status(f"resuming after row {scorer.rows}")
     return scorer
 
 
-def _new_answers(scorer: StreamScorer, log: EventLog | None, state: Path | None) -> Answers:
+def _new_answers(
+    scorer: StreamScorer, log: EventLog | None, state: Path | None, *, explain: bool
+) -> Answers:
     try:
-        return Answers(scorer, log)
+        return Answers(scorer, log, explain=explain)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{state} is damaged: {error}") from None
 
@@ -198,4 +227,4 @@ def _report(answers: Answers, scorer: StreamScorer) -> None:
         print_note(f"got only {scorer.rows} rows; the first score needs {history}")
     elif answers.rows >= history and not answers.scored:
         print_note(f"no row got a score: it takes {history} rows that follow without a gap")
-    sys.stderr.write(answers.summary() + "\n")
+    print_status(answers.summary())

@@ -8,11 +8,14 @@ held in its place.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
-from axonad.alarms.event import DRIFT, Change
+from axonad.alarms.event import ANOMALY, DRIFT, Change
+from axonad.cli.event_files import event_record
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
+from axonad.cli.stream_why import EventReasons, why_answer
 from axonad.errors import DivergedError, InputError, StaleError
 from axonad.report.drift_sentence import drift_sentence
 from axonad.stream import StreamResult, StreamScorer
@@ -33,16 +36,22 @@ class Answers:
         The stream; it may have been restored from a state.
     log
         File for the events, if they are wanted.
+    explain
+        Whether events say why they were raised; the scorer must keep rows.
     """
 
-    def __init__(self, scorer: StreamScorer, log: EventLog | None = None) -> None:
+    def __init__(
+        self, scorer: StreamScorer, log: EventLog | None = None, *, explain: bool = False
+    ) -> None:
         self.unreadable = self.usable = self.unread_times = 0
         self.first_error = ""
         self._scorer, self._log = scorer, log
+        self._reasons = EventReasons(scorer) if explain else None
+        self._ended: list[Answer] = []  # events without a policy that have ended and are explained
         self._has_times = False
         self._events = LiveEvents(scorer.detector.channel_names, gap=scorer.detector.history // 4)
         self._before = self._totals()
-        if log is not None:
+        if self._follows:
             self._events.restore(scorer.attached.get("event"))
 
     def answer(self, row: Row) -> Answer | None:
@@ -59,9 +68,10 @@ class Answers:
             reason = str(error)
         blame = self._blame_once()
         changes = self._take_changes(has_time=row.has_time)
-        if self._log is not None and scorer.alarms is None:
+        if self._follows and scorer.alarms is None:
             time = row.time if row.has_time else scorer.rows - 1
             self._follow(result, blame, time, cleared=scorer.gaps > gaps)
+            changes = self._take_ended()
         if reason and not self.first_error:
             self.first_error = reason
         if result is None and not reason and not changes:
@@ -76,20 +86,32 @@ class Answers:
         answer |= {"events": changes} if changes else {}
         return answer | ({"error": reason} if reason else {})
 
-    def finish(self, *, goes_on: bool) -> None:
-        """End the stream; the open event is written, unless the stream ``goes_on`` later."""
+    def finish(self, *, goes_on: bool) -> Answer | None:
+        """End the stream; the open event is written, unless the stream ``goes_on`` later.
+
+        Return a last answer with the events that end here, if they are explained.
+        """
         if self._log is not None:
             self._log.start()
         if goes_on:
-            return
+            return None
         self._write(self._events.finish())
+        changes = self._take_ended()
         if self._scorer.alarms is not None:
             self._scorer.alarms.finish()
-            self._take_changes(has_time=self._has_times)
+            changes += self._take_changes(has_time=self._has_times)
+        if self._reasons is None or not changes:
+            return None
+        return {"step": self._scorer.rows - 1, "events": changes}
 
     def attach(self) -> None:
         """Attach what is saved with the state: the event that has not ended."""
-        self._scorer.attached = {} if self._log is None else {"event": self._events.state()}
+        self._scorer.attached = {"event": self._events.state()} if self._follows else {}
+
+    @property
+    def _follows(self) -> bool:
+        """Whether events without an alarm policy are followed."""
+        return self._log is not None or self._reasons is not None
 
     @property
     def rows(self) -> int:
@@ -154,6 +176,8 @@ class Answers:
         if self._scorer.alarms is None:
             return []
         changes = self._scorer.alarms.take()
+        if self._reasons is not None:
+            changes = [replace(c, event=self._reasons.explained(c.event)) for c in changes]
         for change in changes:
             if change.what == "final":
                 self._write(timed(change.event, has_time))
@@ -167,8 +191,20 @@ class Answers:
             self._write(self._events.add(result, blame, time))
 
     def _write(self, found: TimedEvent | None) -> None:
-        if found is not None and self._log is not None:
+        if found is None:
+            return
+        if self._reasons is not None and self._scorer.alarms is None:
+            found = replace(found, event=self._reasons.explained(found.event))
+            short = replace(found, event=replace(found.event, why=None))
+            record = {"what": "final"} | event_record(short)
+            self._ended.append(record | why_answer(found.event))
+        if self._log is not None:
             self._log.write(found)
+
+    def _take_ended(self) -> list[Answer]:
+        """Return the events without a policy that have ended since the last call."""
+        found, self._ended = self._ended, []
+        return found
 
     def _blame_once(self) -> Any:
         """Return a function for the blame of the last row that computes it at most once."""
@@ -206,6 +242,8 @@ def _change(change: Change) -> Answer:
         "severity": event.severity, "start": event.start, "channels": list(event.channels),
     }  # fmt: skip
     answer |= {"reason": event.reason} if event.reason else {}
-    if event.kind == DRIFT:
+    answer |= {"gathered": event.gathered} if event.gathered else {}
+    if event.kind == DRIFT or (event.kind == ANOMALY and event.reason):
         answer["text"] = drift_sentence(timed(event, event.begins is not None))
-    return answer | ({"drift": True} if event.drift else {})
+    answer |= {"drift": True} if event.drift else {}
+    return answer | why_answer(event)

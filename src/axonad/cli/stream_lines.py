@@ -60,6 +60,8 @@ class LineReader:
         Name of the time column; None for the usual names.
     ignore_extra
         Whether columns the model does not know are dropped instead of refused.
+    left_out
+        Channels that are dropped, should a JSON object have them.
     """
 
     def __init__(
@@ -70,10 +72,12 @@ class LineReader:
         form: str | None = None,
         time: str | None = None,
         ignore_extra: bool = False,
+        left_out: Sequence[str] = (),
     ) -> None:
         self._names, self._channels, self._form = names, channels, form
         self._time, self._ignore_extra = time, ignore_extra
         self._known = frozenset(names or ())
+        self._left_out = frozenset(left_out)
         self._separator = ","
         self._header: Header | None = None
         self._decided = False
@@ -126,7 +130,11 @@ class LineReader:
         key = self._time if self._time in found else None
         if self._time is None:
             key = find_column(others, None, TIME_COLUMNS)
-        dropped = {key, *(name for name in others if name.lower() in LABEL_COLUMNS)}
+        dropped = {
+            key,
+            *self._left_out,
+            *(name for name in others if name.lower() in LABEL_COLUMNS),
+        }
         values = {name: value for name, value in found.items() if name not in dropped}
         return Row(values) if key is None else _with_time(values, found[key])
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.errors import ChannelError, InputError, suggest
+from axonad.errors import ChannelError, InputError, NotNumericError, suggest
 
 Matrix = NDArray[np.floating[Any]]
 Names = tuple[str, ...] | None
@@ -33,6 +32,11 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
         raise InputError(f"X must be an array or a frame, got {type(X).__name__}{hint}")
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise InputError("X is a lazy frame; call .collect() on it first")
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):  # scipy's; in scikit-learn's words
+        raise InputError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
+            "to a dense numpy array."
+        )
     if hasattr(X, "channels") and hasattr(X, "values") and not hasattr(X, "columns"):
         names: Names = tuple(X.channels)
         array = np.asarray(X.values)
@@ -45,12 +49,20 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
     else:
         names, array = None, _as_array(X)
     if array.ndim != 2:
-        hint = "; for one channel pass X.reshape(-1, 1)" if array.ndim == 1 else ""
+        hint = (
+            ". Reshape your data: X.reshape(-1, 1) for one channel, X.reshape(1, -1) for one row"
+            if array.ndim == 1
+            else ""
+        )
         raise InputError(
             f"X must have two dimensions (time, channels), got shape {array.shape}{hint}"
         )
-    if array.shape[0] == 0 or array.shape[1] == 0:
-        raise InputError(f"X is empty: shape {array.shape}; expected (time, channels)")
+    if 0 in array.shape:
+        what = "sample(s)" if array.shape[0] == 0 else "feature(s)"
+        raise InputError(
+            f"X is empty: 0 {what} (shape={array.shape}) while a minimum of 1 is required; "
+            "expected (time, channels)"
+        )
     check_unique(names or ())
     return _to_float(array, names), names
 
@@ -93,7 +105,9 @@ def check_sound(X: Matrix, names: Names) -> None:
     if size > LARGEST or 0 < size < 1 / LARGEST:
         raise wrong_size(channel, size, names)
     if len(X) == 1:
-        raise InputError("nothing to learn from the training data: it is a single row")
+        raise InputError(
+            "nothing to learn from the training data: it is a single row (n_samples=1)"
+        )
     if (low == high).all():
         which = "the only channel is" if X.shape[1] == 1 else f"all {X.shape[1]} channels are"
         raise InputError(
@@ -115,19 +129,31 @@ def channel_label(index: int, names: Names) -> str:
     return repr(names[index]) if names is not None else str(index)
 
 
-def match_channels(X: Matrix, names: Names, *, expected: Names, count: int) -> Matrix:
+def match_channels(
+    X: Matrix,
+    names: Names,
+    *,
+    expected: Names,
+    count: int,
+    of: str = "the model",
+    hint: str = "",
+) -> Matrix:
     """Return ``X`` with its channels in the ``expected`` order; raise ``ChannelError`` by name.
 
-    If either side has no names, only the number of channels is checked.
+    If either side has no names, only the number of channels is checked. ``of`` is who expects them;
+    ``hint`` says what to do about channels that are missing.
     """
     if names is not None and expected is not None:
         check_extra(names, expected)
         missing = [name for name in expected if name not in names]
         if missing:
-            raise ChannelError(f"X lacks {_listed(missing)} the model was fitted on")
+            raise ChannelError(f"X lacks {_listed(missing)} the model was fitted on{hint}")
         return X if names == expected else X[:, [names.index(name) for name in expected]]
     if X.shape[1] != count:
-        raise ChannelError(f"X must have {count} channels as in training, got {X.shape[1]}")
+        raise ChannelError(  # scikit-learn's words; a feature is a channel
+            f"X has {X.shape[1]} features, but {of} is expecting {count} features as input, the "
+            "channels of training"
+        )
     return X
 
 
@@ -185,10 +211,16 @@ def _to_float(array: NDArray[Any], names: Names) -> Matrix:
         if array.dtype.itemsize in (4, 8):
             return array
         return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    reason = ""
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: X is {array.dtype}; use two real channels")
     if array.dtype.kind in "biuO":
-        with suppress(TypeError, ValueError):
+        try:
             return array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            reason = f" ({error!s:.100})"
     where = f" (column {names[0]!r})" if names else ""
-    raise InputError(
-        f"X must be numeric, got values of type {array.dtype}{where}; convert them to numbers first"
+    raise NotNumericError(
+        f"X must be numeric, got values of type {array.dtype}{where}{reason}; convert them to "
+        "numbers first"
     )

@@ -1,11 +1,16 @@
-"""Units of channels: the same in training and in scoring."""
+"""Units of channels: the same in training and in scoring.
+
+A :class:`~axonad.data.series.Series` has ``units``. A pandas frame carries them in its attributes,
+``frame.attrs["units"] = {"speed": "km/h"}``. Units that are not known are not compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from axonad.data.series import Series
-from axonad.errors import ChannelError
+from axonad.errors import ChannelError, InputError
 
 # Spellings of one unit, as files of different tools have them.
 SAME = {
@@ -15,29 +20,63 @@ SAME = {
 }  # fmt: skip
 
 
-def units_of(series: object) -> dict[str, str]:
-    """Return the known units of a series by channel; none of what is not a series."""
-    if not isinstance(series, Series) or series.units is None:
+def units_of(X: Any) -> dict[str, str]:
+    """Return the known units by channel of a series or a frame; none of anything else."""
+    if isinstance(X, Series):
+        known = zip(X.channels, X.units or (), strict=False)
+        return {name: unit for name, unit in known if unit}
+    attributes = getattr(X, "attrs", None)
+    units = attributes.get("units") if isinstance(attributes, Mapping) else None
+    if units is None:
         return {}
-    known = zip(series.channels, series.units, strict=True)
-    return {name: unit for name, unit in known if unit}
+    if not isinstance(units, Mapping) or not all(isinstance(u, str) for u in units.values()):
+        raise InputError(
+            f"attrs['units'] of a frame must be a table of channels and their units as text, got "
+            f"{units!r:.60}"
+        )
+    names = {str(name) for name in X.columns}
+    return {str(name): unit for name, unit in units.items() if unit and str(name) in names}
 
 
-def check_units(known: Mapping[str, str], series: object) -> None:
+def common_units(recordings: Sequence[Any]) -> dict[str, str]:
+    """Return the units of all recordings; raise an error if two have a channel in different ones.
+
+    >>> import numpy as np
+    >>> drive = Series(values=np.zeros((1, 1)), channels=("speed",), units=("km/h",))
+    >>> common_units([np.zeros((2, 1)), drive])
+    {'speed': 'km/h'}
+    """
+    found: dict[str, str] = {}
+    for number, recording in enumerate(recordings, 1):
+        own = units_of(recording)
+        _compare(found, own, _name(recording, f"recording {number}"), "in the others")
+        found = own | found
+    return found
+
+
+def check_units(known: Mapping[str, str], X: Any) -> None:
     """Raise an error if a channel has another unit than in training; unknown units are not checked.
 
     >>> import numpy as np
     >>> drive = Series(values=np.zeros((1, 1)), channels=("speed",), units=("kph",), name="a.mf4")
     >>> check_units({"speed": "km/h"}, drive)
     """
-    for name, unit in units_of(series).items():
-        before = known.get(name)
-        if before is not None and normalised(before) != normalised(unit):
-            where = getattr(series, "name", "series")
+    if known:
+        _compare(known, units_of(X), _name(X, "X"), "in training")
+
+
+def _compare(known: Mapping[str, str], units: Mapping[str, str], where: str, before: str) -> None:
+    for name, unit in units.items():
+        other = known.get(name)
+        if other is not None and normalised(other) != normalised(unit):
             raise ChannelError(
-                f"{where}: {name} was {before} in training, is {unit} here; convert it, or fit on "
+                f"{where}: {name} was {other} {before}, is {unit} here; convert it, or fit on "
                 "data with this unit"
             )
+
+
+def _name(X: Any, otherwise: str) -> str:
+    return X.name if isinstance(X, Series) and X.name != "series" else otherwise
 
 
 def normalised(unit: str) -> str:

@@ -1,4 +1,8 @@
-"""The expected course of channels, from channels that are not to blame and from their own past."""
+"""The expected course of channels, from channels that are not to blame and from their own past.
+
+:func:`expect` is that of the channels of an event, :func:`expect_all` that of all channels in any
+rows, each from the others alone.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.frames import Matrix
 from axonad.explain.relations import Prediction, Relations
 
 Array = NDArray[np.float64]
@@ -14,6 +19,9 @@ Array = NDArray[np.float64]
 GUARD = 5  # rows before the fault that may belong to it
 PAST = 10  # rows before these that tell where the channel was
 NARROWEST = 0.1  # smallest band, as a share of the usual one
+
+
+BLOCK = 8_192  # rows at a time
 
 
 class Expected(NamedTuple):
@@ -50,3 +58,25 @@ def expect(relations: Relations, X: Array, prediction: Prediction, *, first: int
     for i, scaled in enumerate((value, value - half, value + half)):
         result[i, reach:] = relations.reference.unscale(scaled, columns)
     return Expected(*result)
+
+
+def expect_all(relations: Relations, X: Matrix, *, blamed: tuple[int, ...] = ()) -> Array:
+    """Return what each channel should have been in rows that follow one another, by the others.
+
+    ``blamed`` are channels that are no input: they and all others are predicted without them. The
+    first rows, whose features need rows before, are NaN. Rows are in units of the input.
+    """
+    columns = list(range(X.shape[1]))
+    weights = relations.residuals(blamed).map
+    prediction = relations.predict(blamed) if blamed else None
+    reach = relations.features.reach
+    result = np.full(X.shape, np.nan)
+    for start in range(reach, len(X), BLOCK):
+        stop = min(start + BLOCK, len(X))
+        rows = np.asarray(X[start - reach : stop], dtype=np.float64)
+        features = relations.features_of(rows)
+        scaled = relations.reference.scale(rows)[reach:] - features @ weights
+        if prediction is not None:
+            scaled[:, list(blamed)] = features @ prediction.weights + prediction.offset
+        result[start:stop] = relations.reference.unscale(scaled, columns)
+    return result

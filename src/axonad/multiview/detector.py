@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,21 +20,16 @@ from axonad.data.recordings import Recordings
 from axonad.data.windows import ALIGNMENTS
 from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
+from axonad.extras import need
 from axonad.live_windows import LiveWindows, Scored
 from axonad.modelfile import Arrays, check_entries, check_number, take
+from axonad.multiview.installed import VIEWS, WITHOUT_TORCH
 from axonad.multiview.live import ManyWindows, WholeWindows
 from axonad.multiview.weighing import Skills, describe, weigh
 from axonad.score.level import Level, Values
 from axonad.selftest.ranking import Scorer, rank_faults
 from axonad.stretches import Parts
 
-VIEWS = {
-    "shape": "axonad.views.shape:ShapeMemory",
-    "forecast": "axonad.views.forecast:Forecast",
-    "relation": "axonad.views.relation:Relation",
-    "network": "axonad.views.network:Network",
-}
-"""Classes by name, imported when used: without the network no torch is needed."""
 OF_NETWORK = ("window", "d_model", "heads", "epochs", "epoch_windows", "seed")
 IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of held-out scores yet
 
@@ -91,6 +85,17 @@ class MultiView(Detector):
     holds_out: ClassVar[bool] = True
     conditions: ClassVar[bool] = True
     divides: ClassVar[bool] = True
+    can_score_without: ClassVar[bool] = True
+
+    def changes_without(self) -> dict[str, Any]:
+        """Return the views that learn in seconds: all but the network."""
+        views = tuple(name for name in self.views if name != "network")
+        if not views:
+            raise ConfigError(
+                "a MultiView with the network alone cannot score without a channel; fit one with "
+                f"other views: {', '.join(name for name in VIEWS if name != 'network')}"
+            )
+        return {"views": views}
 
     @property
     def history(self) -> int:
@@ -210,7 +215,11 @@ class MultiView(Detector):
         module, _, cls = VIEWS[name].partition(":")
         own = {key: getattr(self, key) for key in OF_NETWORK} if name == "network" else {}
         own["context"] = self.context
-        made: Detector = build(getattr(import_module(module), cls), self._settings(name) | own)
+        found = need(
+            module, what="MultiView's network view needs",
+            otherwise=f", or fit without it: views={WITHOUT_TORCH}",
+        )  # fmt: skip
+        made: Detector = build(getattr(found, cls), self._settings(name) | own)
         return made
 
     def _settings(self, name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.errors import MissingDependencyError
+from axonad.extras import need
 from axonad.model.config import NetConfig
 
 NORM_EPS = 1e-5  # default of torch's LayerNorm
@@ -24,15 +24,9 @@ Array = NDArray[Any]
 
 def import_onnx() -> Any:
     """Return the package onnx, imported lazily; if it is missing, say how to install it."""
-    try:
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError:
-        raise MissingDependencyError(
-            "the ONNX export needs the package onnx; install it with: pip install 'axonad[onnx]'"
-        ) from None
-    return onnx
+    for part in ("checker", "helper", "numpy_helper"):
+        need(f"onnx.{part}", what="the ONNX export needs")
+    return need("onnx", what="the ONNX export needs")
 
 
 class Graph:

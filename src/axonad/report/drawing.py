@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from axonad import atomic
-from axonad.errors import MissingDependencyError, UnknownNameError
+from axonad.errors import UnknownNameError
+from axonad.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,16 +29,8 @@ MARKERS = ("o", "s", "^", "D")
 
 def load_pyplot() -> Any:
     """Return ``matplotlib.pyplot`` with a backend that needs no display."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingDependencyError(
-            "figures need matplotlib; install it with: pip install 'axonad[plot]'"
-        ) from None
-    return plt
+    need("matplotlib", what="figures need").use("Agg")
+    return need("matplotlib.pyplot", what="figures need")
 
 
 def check_format(path: Path) -> None:

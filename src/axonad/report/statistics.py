@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from axonad.bench.row import Row
-from axonad.errors import ConfigError, InputError, MissingDependencyError
+from axonad.errors import ConfigError, InputError
+from axonad.extras import need
 from axonad.report.results_grid import FloatArray, Grid, collect, find_name
 
 OVER = ("series", "datasets")
@@ -26,12 +26,7 @@ _BATCH = 1_000_000  # values drawn at once, to bound the memory of the bootstrap
 
 def load_scipy_stats() -> Any:
     """Return ``scipy.stats``; imported on first use, with a hint how to install it."""
-    try:
-        return import_module("scipy.stats")
-    except ImportError:
-        raise MissingDependencyError(
-            "tests and intervals need scipy; install it with: pip install 'axonad[bench]'"
-        ) from None
+    return need("scipy.stats", what="tests and intervals need")
 
 
 @dataclass(frozen=True, kw_only=True)

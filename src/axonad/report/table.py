@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -158,6 +159,16 @@ class Table:
             writer.writerow(line)
         return target.getvalue()
 
+    def to_json(self) -> str:
+        """Return the table as JSON: title, rows by heading in full precision, notes."""
+        names, *lines = csv.reader(io.StringIO(self.to_csv()))
+        texts = [c.style == "text" for c in self.columns for _ in _csv_names(c)]
+        rows = [
+            {name: _json(cell, text) for name, cell, text in zip(names, line, texts, strict=True)}
+            for line in lines
+        ]
+        return json.dumps({"title": self.title, "rows": rows, "notes": self.notes})
+
     def _cells(self) -> Iterator[list[Cell]]:
         for row in self.rows:
             yield [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
@@ -247,6 +258,15 @@ def _csv(value: Value) -> str:
     if _is_missing(value):
         return ""
     return value if isinstance(value, str) else repr(value)
+
+
+def _json(cell: str, is_text: bool) -> Value:
+    if is_text or not cell:
+        return cell or None
+    try:
+        return float(cell)
+    except ValueError:  # a word among numbers
+        return cell
 
 
 def _bar(cells: Iterable[str]) -> str:

@@ -60,6 +60,7 @@ class LinearView(Detector):
     holds_out: ClassVar[bool] = True
     conditions: ClassVar[bool] = True
     divides: ClassVar[bool] = True
+    can_score_without: ClassVar[bool] = True
     fewest_lags: ClassVar[int] = 0
 
     @property

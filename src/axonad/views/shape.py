@@ -80,6 +80,7 @@ class ShapeMemory(Detector):
     changeable = frozenset({"align", "device"})
     end_is_shift = False
     divides = True
+    can_score_without = True
     holds_out = True
 
     @property

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.extras import is_installed, need
+
 if TYPE_CHECKING:
     import torch
 
@@ -46,11 +48,10 @@ def nearest(
 
 def _cuda(device: str) -> torch.device | None:
     """Return the CUDA device of that name; None if NumPy is to search."""
-    if device == "cpu":
+    if device == "cpu" or (device == "auto" and not is_installed("torch")):
         return None
-    from axonad.torch_runtime.device import resolve_device
-
-    found = resolve_device(device)
+    module = need("axonad.torch_runtime.device", what=f"the device {device!r} needs")
+    found: torch.device = module.resolve_device(device)
     return found if found.type == "cuda" else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 
 import psutil
@@ -14,7 +13,7 @@ from axonad.bench.engines.local import run_locally
 from axonad.bench.engines.ray_cluster import run_on_ray
 from axonad.bench.execute import Setting
 from axonad.bench.suite import read_suite
-from axonad.errors import ConfigError, MissingDependencyError
+from axonad.errors import ConfigError
 from tests.bench.jobs import LONG, SUITE, make_job, steady, worker_processes, write_suite
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
@@ -110,19 +109,6 @@ def test_smoke_suite_on_ray_of_its_own(tmp_path, monkeypatch):
     rows = read_rows("there")
     assert len(rows) == 6
     assert steady(rows) == steady(run_locally(read_suite("smoke").jobs(), workers=2))
-
-
-def test_without_ray_one_sentence_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def no_ray(name, *args, **kwargs):
-        if name == "ray":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", no_ray)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'axonad\[ray\]'"):
-        next(run_on_ray([make_job()]))
 
 
 def test_closing_ends_the_actors_and_their_workers(cluster):

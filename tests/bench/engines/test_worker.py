@@ -52,7 +52,7 @@ def test_a_job_over_its_memory_limit_is_killed_and_becomes_a_row(worker, monkeyp
     assert (row.status, row.reason) == ("memory", "took more memory than the limit of 100 MiB")
     assert used.pid is None
     monkeypatch.setattr("axonad.bench.engines.worker.process_memory", lambda *_: None)
-    with pytest.raises(MissingDependencyError, match="memory limit needs the package psutil"):
+    with pytest.raises(MissingDependencyError, match="a memory limit needs psutil, which is not"):
         worker(memory_limit=100)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+import polars as pl
 import pytest
 
 from axonad.bench.results import read_rows
@@ -11,6 +12,7 @@ from axonad.bench.suite import read_suite
 from tests.bench.jobs import write_series, write_suite
 from tests.cli.bench.small_results import FILES
 from tests.cli.small_runs import assert_one_red_line
+from tests.cli.small_runs import frame as small_frame
 
 
 def test_the_smoke_suite_is_two_short_series_times_three_detectors():
@@ -128,3 +130,23 @@ def test_a_run_in_which_all_fails_says_so_to_the_shell(run, tmp_path):
 )
 def test_mistakes_get_one_line(run, words, message):
     assert_one_red_line(run("bench", "run", *words), message)
+
+
+def test_own_files_instead_of_the_suites(run, tmp_path):
+    """A file that cannot be used is a row with the reason; the others are run."""
+    frame = small_frame(300, label=True)
+    marked = frame.with_columns(Label=pl.Series([0] * 200 + [1] * 30 + [0] * 70))
+    (tmp_path / "drives").mkdir()
+    for name in ("a.csv", "b.csv"):
+        marked.write_csv(tmp_path / "drives" / name)
+    frame.drop("Label").write_csv(tmp_path / "plain.csv")
+    words = ("bench", "run", "smoke", "-d", "CrossChannelRidge", "--workers", "1", "--out", "r")
+    files = ("--data", "drives/*.csv", "--data", "plain.csv")
+    code, out, _ = run(*words, *files)
+    assert code == 0
+    assert "2 of 3 jobs ok" in out
+    assert "plain.csv has no labels, which metrics need" in out
+    assert {row.series for row in read_rows(tmp_path / "r")} == {"a.csv", "b.csv", "plain.csv"}
+    assert_one_red_line(run(*words, "--data", "none/*.csv"), "no file fits 'none/*.csv'")
+    assert_one_red_line(run(*words, "--train", "0.3"), "--train is for your own files")
+    assert_one_red_line(run(*words, *files, "--train", "1.5"), "data.train must be")

@@ -116,17 +116,31 @@ def write_mcap(path: Path, channels: dict) -> Path:
     return path
 
 
-def write_ros_mcap(path: Path, *, version: int) -> Path:
-    """Write 30 messages of a stamped velocity as ROS 1 or ROS 2 does, at 10 Hz."""
-    from mcap.writer import Writer
+def ros_messages(version: int):
+    """Return types and 30 messages of a stamped velocity as ROS 1 or ROS 2 has them, at 10 Hz."""
     from rosbags.typesys import Stores, get_typestore
 
     store = get_typestore(Stores.ROS2_HUMBLE if version == 2 else Stores.ROS1_NOETIC)
     kinds, name = store.types, "geometry_msgs/msg/TwistStamped"
-    text, _ = store.generate_msgdef(name, ros_version=version)
     vector, count = kinds["geometry_msgs/msg/Vector3"], {} if version == 2 else {"seq": 7}
     stamp = kinds["builtin_interfaces/msg/Time"](sec=5, nanosec=6)
     header = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="base", **count)
+    write = store.serialize_cdr if version == 2 else store.serialize_ros1
+    found = []
+    for i in range(30):
+        linear, angular = vector(x=0.5 * i, y=0.0, z=1.0), vector(x=2.0, y=3.0, z=-i)
+        twist = kinds["geometry_msgs/msg/Twist"](linear=linear, angular=angular)
+        message = kinds[name](header=header, twist=twist)
+        found.append((int((BEGIN * 10 + i) * 10**8), bytes(write(message, name))))
+    return store, name, found
+
+
+def write_ros_mcap(path: Path, *, version: int) -> Path:
+    """Write the messages of ROS as MCAP."""
+    from mcap.writer import Writer
+
+    store, name, messages = ros_messages(version)
+    text, _ = store.generate_msgdef(name, ros_version=version)
     with path.open("wb") as file:
         writer = Writer(file)
         writer.start(profile=f"ros{version}")
@@ -137,15 +151,26 @@ def write_ros_mcap(path: Path, *, version: int) -> Path:
         topic = writer.register_channel(
             topic="/twist", message_encoding="cdr" if version == 2 else "ros1", schema_id=schema
         )
-        for i in range(30):
-            linear, angular = vector(x=0.5 * i, y=0.0, z=1.0), vector(x=2.0, y=3.0, z=-i)
-            twist = kinds["geometry_msgs/msg/Twist"](linear=linear, angular=angular)
-            message = kinds[name](header=header, twist=twist)
-            write = store.serialize_cdr if version == 2 else store.serialize_ros1
-            data = bytes(write(message, name))
-            time = int((BEGIN * 10 + i) * 10**8)
+        for time, data in messages:
             writer.add_message(topic, log_time=time, data=data, publish_time=time)
         writer.finish()
+    return path
+
+
+def write_bag(path: Path, *, storage: str | None = None) -> Path:
+    """Write the messages of ROS as a bag: a file of ROS 1, or with a storage a folder of ROS 2."""
+    from rosbags import rosbag1, rosbag2
+
+    store, name, messages = ros_messages(1 if storage is None else 2)
+    if storage is None:
+        writer = rosbag1.Writer(path)
+    else:
+        plugin = rosbag2.StoragePlugin[storage.upper()]
+        writer = rosbag2.Writer(path, version=9, storage_plugin=plugin)
+    with writer:
+        topic = writer.add_connection("/twist", name, typestore=store)
+        for time, data in messages:
+            writer.write(topic, time, data)
     return path
 
 

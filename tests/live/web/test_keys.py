@@ -12,7 +12,7 @@ from axonad.cli.app import app as commands
 from axonad.errors import AxonADError, ConfigError
 from axonad.live.config import Server
 from axonad.live.web.keys import Keys, create_key, list_keys
-from axonad.live.web.security import cautions, open_keys
+from axonad.live.web.security import COOKIE, LASTS, Door, cautions, open_keys
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 
@@ -55,6 +55,15 @@ def test_others_can_reach_a_server_with_keys_only(path):
     server = Server(host=EVERYWHERE, keys_file=str(path))
     assert open_keys(server) is not None
     assert "unencrypted" in cautions(server)[0]
+
+
+def test_a_session_ends_after_a_week(path):
+    token, now = create_key(path, name="anna", role="read"), [1_000.0]
+    door = Door(Server(), Keys(path), clock=lambda: now[0])
+    cookies = {COOKIE: door.log_in(token)}
+    assert door.recognise({}, cookies).name == "anna"
+    now[0] += LASTS
+    assert door.recognise({}, cookies) is None
 
 
 def test_keys_are_made_listed_and_revoked_by_commands(path):

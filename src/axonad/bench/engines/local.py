@@ -14,6 +14,7 @@ from axonad.bench.job import Job
 from axonad.bench.machine import cores
 from axonad.bench.row import Row
 from axonad.bench.sources import LoadedSeries
+from axonad.extras import is_installed
 
 MAX_PER_GPU = 12  # small fits that share one GPU well
 
@@ -118,7 +119,7 @@ class Team:
 
 def default_workers(device: str | None) -> int:
     """Return one worker per core, at most ``MAX_PER_GPU`` if jobs use a GPU."""
-    if device not in ("cpu", "mps"):
+    if device not in ("cpu", "mps") and is_installed("torch"):
         import torch
 
         if torch.cuda.is_available():

@@ -19,7 +19,8 @@ from axonad.bench.job import Job
 from axonad.bench.machine import cores
 from axonad.bench.row import Row
 from axonad.bench.sources import load
-from axonad.errors import ConfigError, MissingDependencyError
+from axonad.errors import ConfigError
+from axonad.extras import need
 
 ATTEMPTS = 3  # limit of lost machines per job, and of failed actor starts in a row
 POLL_SECONDS = 1.0  # longest wait for an answer of the cluster
@@ -38,7 +39,7 @@ def run_on_ray(
     and without RAY_ADDRESS, Ray starts on this machine until the generator ends. ``workers``
     defaults to one per core of the cluster.
     """
-    ray = _import_ray()
+    ray = need("ray", what="--engine ray needs")
     started_here = not ray.is_initialized()
     if started_here:
         try:
@@ -181,13 +182,3 @@ class Actor:
     def run_job(self, job: Job, series: Any) -> Row:
         """Return the job's row."""
         return self._worker.run_job(job, series)
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError(
-            "--engine ray needs the package ray; install it with: pip install 'axonad[ray]'"
-        ) from None
-    return ray

@@ -27,7 +27,8 @@ from axonad.bench.job import Job
 from axonad.bench.machine import process_memory, thread_environment, trim_heap
 from axonad.bench.row import Row
 from axonad.bench.sources import LoadedSeries, SeriesRef, load
-from axonad.errors import AxonADError, MissingDependencyError
+from axonad.errors import AxonADError
+from axonad.extras import is_installed, missing
 from axonad.parent_process import exit_with_parent
 
 POLL_SECONDS = 0.05  # between two checks of a running job
@@ -44,9 +45,7 @@ class Worker:
 
     def __init__(self, setting: Setting, *, threads: int = 1) -> None:
         if setting.memory_limit is not None and process_memory() is None:
-            raise MissingDependencyError(
-                "a memory limit needs the package psutil; install it with: pip install psutil"
-            )
+            raise missing("psutil", what="a memory limit needs")
         self._setting = setting
         self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None
@@ -182,6 +181,8 @@ def serve(connection: Any) -> None:
 
 def _warm_up(setting: Setting) -> None:
     """Load what every neural detector needs, so that no job is charged its time or memory."""
+    if not is_installed("torch"):
+        return
     import torch
 
     from axonad.torch_runtime.device import resolve_device

@@ -14,9 +14,9 @@ from axonad.bench.row import COLUMNS
 from axonad.cli.bench.options import Detectors, Metric, ProtocolName, Split, WindowRule
 from axonad.cli.bench.report_files import FORMATS, Format, print_report_table
 from axonad.cli.bench.row_selection import check_metric, select_rows
-from axonad.cli.options import Force
+from axonad.cli.options import AsJson, Force
 from axonad.cli.output_files import check_output
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_status
 from axonad.config import check_choice
 from axonad.errors import FileError, InputError, UnknownNameError, suggest
 from axonad.report.comparison_figures import draw_scatter
@@ -45,9 +45,11 @@ def compare(
         typer.Option(help="Also plot our values against the published ones, PNG or SVG."),
     ] = None,
     form: Format = "text",
+    as_json: AsJson = False,
     force: Force = False,
 ) -> None:
     """Compare two sets of results, series by series."""
+    form = "json" if as_json else form
     check_choice("format", form, FORMATS)
     if figure is not None:
         check_format(figure)
@@ -68,7 +70,7 @@ def compare(
     if figure is not None:
         figure.parent.mkdir(parents=True, exist_ok=True)
         draw_scatter(figure, rows=rows, published=published, metric=metric)
-        print_line(f"wrote {figure}")
+        print_status(f"wrote {figure}")
 
 
 def _is_rows(path: Path) -> bool:

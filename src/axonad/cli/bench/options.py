@@ -8,12 +8,23 @@ from typing import Annotated
 
 import typer
 
+from axonad.cli.completion import detector_names, metric_names
+
 Metric = Annotated[
-    str, typer.Option(help="Name of a metric; `VUS-PR d_rec` is that of one score component.")
+    str,
+    typer.Option(
+        help="Name of a metric; `VUS-PR d_rec` is that of one score component.",
+        autocompletion=metric_names,
+    ),
 ]
 Detectors = Annotated[
     list[str] | None,
-    typer.Option("--detectors", "-d", help="Only these detectors, comma-separated or repeated."),
+    typer.Option(
+        "--detectors",
+        "-d",
+        help="Only these detectors, comma-separated or repeated.",
+        autocompletion=detector_names,
+    ),
 ]
 Split = Annotated[str | None, typer.Option(help="Only the series of this split: eval or tuning.")]
 ProtocolName = Annotated[
@@ -30,6 +41,20 @@ Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder for the rows. Default: results/SUITE.")
 ]
 Data = Annotated[Path | None, typer.Option(help="Folder or zip with the suite's series.")]
+OwnData = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--data",
+        help="Folder or zip with the suite's series, or your own labelled files instead of them: "
+        "any format, patterns, may be repeated.",
+    ),
+]
+Train = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the rows of your own files to learn from, the first ones. Default: 0.5."
+    ),
+]
 SeriesParts = Annotated[
     list[str] | None,
     typer.Option(help="Only series whose name contains this, comma-separated or repeated."),

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from axonad.bench.job import Job
 from axonad.bench.row import Row
-from axonad.cli.terminal import plain_table, print_line
+from axonad.cli.terminal import plain_table, print_status
+from axonad.cli.verbosity import is_quiet
 
 METRIC = "VUS-PR"
 SHOWN = 12  # detectors listed on the terminal, the best first
@@ -31,7 +32,7 @@ def follow(
     before = [row for row in known if row.key in settled]
     display = ProgressDisplay(total=len(pending), before=before)
     try:
-        if pending and sys.stderr.isatty():
+        if pending and sys.stderr.isatty() and not is_quiet():
             with Live(get_renderable=display.view, console=display.console, refresh_per_second=4):
                 for row in rows:
                     display.count(row)
@@ -40,7 +41,7 @@ def follow(
                 display.count(row)
                 display.console.print(display.line(row), markup=False)
     except KeyboardInterrupt:
-        print_line("finished jobs are saved; run the same command again to resume")
+        print_status("finished jobs are saved; run the same command again to resume")
         raise
 
 
@@ -48,7 +49,7 @@ class ProgressDisplay:
     """Counts the rows of a run; makes a table for a terminal and a line of text for a pipe."""
 
     def __init__(self, *, total: int, before: Sequence[Row] = ()) -> None:
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True, quiet=is_quiet())
         self._total = total
         self._done = self._failed = 0
         self._values: dict[str, list[float | None]] = {}  # of METRIC by detector; None: failed

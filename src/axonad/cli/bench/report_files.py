@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from axonad import atomic
 from axonad.cli.output_files import check_output
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_json, print_line
 from axonad.errors import AxonADError, FileError
 from axonad.report.table import Table
 
@@ -20,6 +21,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {
     "markdown": Table.to_markdown,
     "latex": Table.to_latex,
     "csv": Table.to_csv,
+    "json": Table.to_json,
 }
 TABLE_FILES = {".md": "markdown", ".tex": "latex", ".csv": "csv"}
 FIGURE_FILES = (".png", ".svg")
@@ -42,7 +44,10 @@ class Report:
 
 def print_report_table(table: Table, form: str) -> None:
     """Print a table in one of the formats."""
-    print_line(FORMATS[form](table).rstrip("\n"))
+    if form == "json":
+        print_json(json.loads(table.to_json()))
+    else:
+        print_line(FORMATS[form](table).rstrip("\n"))
 
 
 def write_report(folder: Path, *, tables: MakeTables, figures: DrawFigures, force: bool) -> Report:

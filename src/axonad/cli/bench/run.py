@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,16 +19,28 @@ from axonad.bench.suite import Suite, read_suite
 from axonad.cli.bench import options
 from axonad.cli.bench.options import parse_seeds, split_names
 from axonad.cli.bench.progress_display import follow
-from axonad.cli.terminal import print_line
+from axonad.cli.completion import suite_names
+from axonad.cli.options import AsJson
+from axonad.cli.several_files import PATTERN, expand
+from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import check_choice
+from axonad.data.readers import is_bag_folder
+from axonad.errors import ConfigError
+from axonad.extras import need
 
 SCORES = "scores"
 
 
 def run(
-    suite: Annotated[str, typer.Argument(help="Name of a suite, its folder, or a suite.toml.")],
+    suite: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a suite, its folder, or a suite.toml.", autocompletion=suite_names
+        ),
+    ],
     target: options.Out = None,
-    data: options.Data = None,
+    data: options.OwnData = None,
+    train: options.Train = None,
     detectors: options.Detectors = None,
     series: options.SeriesParts = None,
     split: options.Split = None,
@@ -52,23 +64,45 @@ def run(
     ] = False,
     retry_failed: options.RetryFailed = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the jobs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the jobs of a suite that have no row yet."""
     check_choice("engine", engine, ENGINES)
-    found = read_suite(suite, data=data)
+    found = read_suite(suite, data=_data(data or [], train))
     jobs = found.jobs(
         detectors=split_names(detectors, known={one.title for one in found.detectors}),
         series=split_names(series), protocols=split_names(protocols), split=split,
         seeds=parse_seeds(seeds),
     )  # fmt: skip
     if dry_run:
-        _list(jobs)
+        if as_json:
+            print_json([_job_record(job) for job in jobs])
+        else:
+            _list(jobs)
         return
     run_suite(
         found, jobs, target or Path("results") / found.name, engine=engine, address=address,
         workers=workers, device=device, time_limit=time_limit, memory_limit=memory_limit,
-        keep_scores=keep_scores, rescore=rescore, retry_failed=retry_failed,
+        keep_scores=keep_scores, rescore=rescore, retry_failed=retry_failed, as_json=as_json,
     )  # fmt: skip
+
+
+def _data(given: Sequence[Path], train: float | None) -> Path | dict[str, Any] | None:
+    """Return where the series are: the suite's in a folder or a zip, or the user's own files."""
+    one = given[0] if len(given) == 1 else None
+    if not given or (one is not None and _is_collection(one)):
+        if train is not None:
+            raise ConfigError("--train is for your own files; name them with --data")
+        return one
+    files = [str(path) for path in expand(given)]
+    return {"source": "recordings", "paths": files} | ({} if train is None else {"train": train})
+
+
+def _is_collection(path: Path) -> bool:
+    """Return whether a path names a folder or a zip of series, and not one file or a pattern."""
+    if path.is_dir():
+        return not is_bag_folder(path)
+    return path.suffix.lower() in ("", ".zip") and not any(mark in str(path) for mark in PATTERN)
 
 
 def run_suite(
@@ -85,13 +119,13 @@ def run_suite(
     keep_scores: bool = False,
     rescore: bool = False,
     retry_failed: bool = False,
+    as_json: bool = False,
 ) -> list[Row]:
     """Run jobs of a suite, print a summary and return their rows; exit with 1 if all failed."""
     check_choice("engine", engine, ENGINES)
-    if device is not None and engine != "ray":
-        from axonad.torch_runtime.device import resolve_device
-
-        resolve_device(device)  # an unknown device would fail every job
+    if device not in (None, "auto", "cpu") and engine != "ray":  # would fail every job if unknown
+        found = need("axonad.torch_runtime.device", what=f"--device {device} needs")
+        found.resolve_device(device)
     saved_scores = folder.absolute() / SCORES
     uses_scores = keep_scores or rescore or saved_scores.is_dir()
     setting = Setting(
@@ -107,7 +141,7 @@ def run_suite(
         )
         if rescore and len(todo) < len(jobs):
             missing = len(jobs) - len(todo)
-            print_line(f"{missing} of {len(jobs)} jobs have no saved scores and are skipped")
+            print_note(f"{missing} of {len(jobs)} jobs have no saved scores and are skipped")
         known = latest(results.rows)
         with closing(
             run_jobs(
@@ -117,10 +151,31 @@ def run_suite(
             follow(rows, jobs=jobs, pending=todo, known=known)
         keys = {job.key for job in jobs}
         of_jobs = [row for row in latest(results.rows) if row.key in keys]
-    _summarise(of_jobs, folder)
+    if as_json:
+        print_json(_summary_record(of_jobs, folder))
+    else:
+        _summarise(of_jobs, folder)
     if of_jobs and not any(row.is_ok for row in of_jobs):
         raise typer.Exit(1)
     return of_jobs
+
+
+def _job_record(job: Job) -> dict[str, Any]:
+    return {
+        "key": job.key, "series": job.series.name, "detector": job.label,
+        "protocol": job.protocol.name, "seed": job.seed, "trained_on": job.trained_on,
+    }  # fmt: skip
+
+
+def _summary_record(rows: Sequence[Row], folder: Path) -> dict[str, Any]:
+    failed = [row for row in rows if not row.is_ok]
+    reasons = [
+        {"key": r.key, "series": r.series, "detector": r.label, "status": r.status,
+         "reason": r.reason}
+        for r in failed
+    ]  # fmt: skip
+    ok = len(rows) - len(failed)
+    return {"jobs": len(rows), "ok": ok, "failed": reasons, "rows": folder / "rows.csv"}
 
 
 def _list(jobs: Sequence[Job]) -> None:

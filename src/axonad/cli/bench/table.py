@@ -22,7 +22,7 @@ from axonad.cli.bench.report_files import (
     write_report,
 )
 from axonad.cli.bench.row_selection import check_metric, select_rows
-from axonad.cli.options import Force
+from axonad.cli.options import AsJson, Force
 from axonad.cli.terminal import print_line
 from axonad.config import check_choice
 from axonad.errors import InputError
@@ -61,6 +61,7 @@ def table(
     protocol: ProtocolName = None,
     window: WindowRule = None,
     form: Format = "text",
+    as_json: AsJson = False,
     target: Annotated[
         Path | None,
         typer.Option(
@@ -73,6 +74,7 @@ def table(
 ) -> None:
     """Print a table of a run's rows, or write all tables and figures."""
     check_choice("table", kind, KINDS)
+    form = "json" if as_json else form
     check_choice("format", form, FORMATS)
     rows = select_rows(
         read_rows(results), detectors=detectors, series=series, split=split, protocol=protocol,

@@ -12,9 +12,10 @@ from axonad.bench import sources
 from axonad.bench.suite import Suite, read_suite
 from axonad.cli.bench.options import parse_seeds
 from axonad.cli.bench.report_files import FORMATS, Format, print_report_table
-from axonad.cli.options import Force
+from axonad.cli.completion import suite_names
+from axonad.cli.options import AsJson, Force
 from axonad.cli.output_files import check_output
-from axonad.cli.terminal import print_line
+from axonad.cli.terminal import print_status
 from axonad.config import check_choice
 from axonad.paper.figures.transfer import draw_transfer
 from axonad.paper.tables.transfer import transfer_table
@@ -24,8 +25,10 @@ from axonad.report.drawing import check_format
 
 
 def transfer(
-    target: Annotated[str, typer.Argument(help="Suite to check.")],
-    among: Annotated[str, typer.Option(help="Suite to compare it with.")],
+    target: Annotated[str, typer.Argument(help="Suite to check.", autocompletion=suite_names)],
+    among: Annotated[
+        str, typer.Option(help="Suite to compare it with.", autocompletion=suite_names)
+    ],
     data: Annotated[
         Path | None, typer.Option(help="Folder or zip with the series of the --among suite.")
     ] = None,
@@ -43,10 +46,12 @@ def transfer(
         Path | None, typer.Option(help="Also plot all distances, PNG or SVG.")
     ] = None,
     form: Format = "text",
+    as_json: AsJson = False,
     force: Force = False,
 ) -> None:
     """Check whether a suite's training data are an outlier among another's; labels are not used."""
     check_choice("by", by, UNITS)
+    form = "json" if as_json else form
     check_choice("format", form, FORMATS)
     if figure is not None:
         check_format(figure)
@@ -65,7 +70,7 @@ def transfer(
     if figure is not None:
         figure.parent.mkdir(parents=True, exist_ok=True)
         draw_transfer(figure, found=found[0], among=among)
-        print_line(f"wrote {figure}")
+        print_status(f"wrote {figure}")
 
 
 def _segments(suite: Suite, seeds: list[int]) -> Iterator[Segment]:

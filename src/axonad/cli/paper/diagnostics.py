@@ -22,6 +22,7 @@ from axonad.cli.paper.options import Show, Small, Write
 from axonad.cli.paper.results import check_results_folder, write_results
 from axonad.cli.paper.small_suite import shrink_suite
 from axonad.errors import InputError
+from axonad.extras import need
 from axonad.paper.diagnostics.finding import AsRunFindings, Finding, Findings, read_findings
 from axonad.paper.figures.diagnostics import draw_parts, draw_queries, draw_rules
 from axonad.paper.figures.probe import draw_probe
@@ -31,6 +32,7 @@ from axonad.paper.tables.diagnostics import diagnostics_table, rules_table, seri
 SUITE = "paper-diagnostics"
 AS_RUN = "paper-diagnostics-as-run"
 PROTOCOL = "parity"
+NEEDS = "the paper's diagnostics need"
 SPLIT = "eval"  # the series used of a suite given by --on, if it has splits
 SMALL_STEPS = 4000  # enough for an event with normal steps before it
 
@@ -128,15 +130,13 @@ def _diagnose(
     jobs: list[Job], ledger: Findings, *, device: str | None, retry_failed: bool
 ) -> list[Finding]:
     """Run the jobs that have no finding yet; return the findings of all jobs."""
-    from axonad.paper.diagnostics.diagnose import diagnose_jobs
-    from axonad.torch_runtime.device import resolve_device
-
-    resolve_device(device or "auto")  # an unknown device would fail every job
+    module = need("axonad.paper.diagnostics.diagnose", what=NEEDS)
+    module.resolve_device(device or "auto")  # an unknown device would fail every job
     with ledger as findings:
         rows = latest(finding.row for finding in findings.rows)
         check_settings(jobs, rows)
         todo = pending(jobs, rows, retry_failed=retry_failed)
-        with closing(diagnose_jobs(todo, findings, device=device)) as made:
+        with closing(module.diagnose_jobs(todo, findings, device=device)) as made:
             follow((finding.row for finding in made), jobs=jobs, pending=todo, known=rows)
         last = {finding.key: finding for finding in findings.rows}
     keys = {job.key for job in jobs}
@@ -145,9 +145,7 @@ def _diagnose(
 
 def _write(found: list[Finding], folder: Path, target: Path) -> None:
     """Write tables and figures of findings to ``target``; ``folder`` has the samples to plot."""
-    from axonad.paper.diagnostics.sample import samples_of
-
-    samples = samples_of(folder, found)
+    samples = need("axonad.paper.diagnostics.sample", what=NEEDS).samples_of(folder, found)
     write_results(
         target,
         tables={

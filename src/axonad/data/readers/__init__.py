@@ -22,7 +22,10 @@ READERS = {
     ".asc": "axonad.data.readers.can_log:read_asc",
     ".log": "axonad.data.readers.can_log:read_candump",
     ".mcap": "axonad.data.readers.mcap:read_mcap",
+    ".bag": "axonad.data.readers.rosbag:read_rosbag",
+    ".db3": "axonad.data.readers.rosbag:read_rosbag",
 }
+BAG_FOLDER = "metadata.yaml"  # in the folder of a ROS 2 bag
 TABLES = (".csv", ".csv.gz", ".parquet")
 RECORDINGS = frozenset(target for ending, target in READERS.items() if ending not in TABLES)
 """Readers of files whose channels have times of their own; they are resampled onto a raster."""
@@ -41,8 +44,9 @@ def read(
     rate: str | None = None,
     max_age: str | None = None,
     codes: bool = False,
+    allow_missing: bool = False,
 ) -> Series:
-    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP).
+    """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP, bag).
 
     The file is parsed in a process of its own, so a damaged file cannot harm this one. The channels
     of a recording are resampled onto one raster; see :mod:`axonad.data.resample`.
@@ -50,7 +54,7 @@ def read(
     Parameters
     ----------
     path
-        The file; its suffix selects the reader.
+        The file, whose suffix selects the reader, or the folder of a ROS 2 bag.
     label
         Column with 0/1 labels. Default: the column named ``Label`` (any case), if present.
     time
@@ -76,6 +80,8 @@ def read(
         channel's own interval, and at least one row.
     codes
         Read all integer codes of a recording, such as gears and states.
+    allow_missing
+        Read a file that lacks some of ``channels``; by default it is refused.
     """
     from axonad.data.readers.asked import Asked
     from axonad.data.readers.reading import read_whole
@@ -83,14 +89,20 @@ def read(
 
     asked = Asked.of(
         label=label, time=time, ignore=ignore, channels=channels, rename=rename, dbc=dbc,
-        rate=rate, max_age=max_age, codes=codes,
+        rate=rate, max_age=max_age, codes=codes, allow_missing=allow_missing,
     )  # fmt: skip
     return read_whole(Request.of(path, asked, separator=separator))
 
 
 def is_recording(path: Path) -> bool:
     """Return whether a file is a recording by its name: its channels have times of their own."""
-    return any(path.name.lower().endswith(e) for e in READERS if READERS[e] in RECORDINGS)
+    endings = [ending for ending, target in READERS.items() if target in RECORDINGS]
+    return path.name.lower().endswith(tuple(endings)) or is_bag_folder(path)
+
+
+def is_bag_folder(path: Path) -> bool:
+    """Return whether a folder is a bag of ROS 2."""
+    return (path / BAG_FOLDER).is_file()
 
 
 def find_reader(path: Path) -> tuple[str, int]:
@@ -102,8 +114,13 @@ def find_reader(path: Path) -> tuple[str, int]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"{path} cannot be read: {reason}") from None
+    if is_bag_folder(path):
+        return READERS[".db3"], sum(one.stat().st_size for one in path.iterdir())
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{path} is a folder; expected a file ({', '.join(READERS)})")
+        raise FileError(
+            f"{path} is a folder without the {BAG_FOLDER} of a ROS 2 bag; expected a file "
+            f"({', '.join(READERS)})"
+        )
     if not stat.S_ISREG(status.st_mode):
         raise FileError(f"{path} is a pipe, socket or device; expected a plain file")
     for ending, target in sorted(READERS.items(), key=lambda item: -len(item[0])):

@@ -29,6 +29,7 @@ class Asked:
     rate: str | None = None
     max_age: str | None = None
     codes: bool = False
+    allow_missing: bool = False
 
     @classmethod
     def of(cls, **given: Any) -> Self:
@@ -68,6 +69,19 @@ class Asked:
         """Return what was asked for from its fields."""
         known = {one.name: values[one.name] for one in fields(cls)}
         return cls(**known | {name: tuple(known[name]) for name in LISTS})
+
+    def wanted(self, names: Sequence[str], *, name: str, what: str = "column") -> set[str]:
+        """Return the channels asked for; raise an error for one that the file lacks.
+
+        Without any that was asked for these are all. With ``allow_missing`` some may be lacking,
+        but not all.
+        """
+        if not self.channels:
+            return set(names)
+        asked: Iterable[str] = self.channels
+        if self.allow_missing:
+            asked = [one for one in self.channels if find_matches(one, names)] or self.channels
+        return check_matches(asked, names, name=name, what=what)
 
     def renamed(self, names: Iterable[str], *, name: str) -> list[str]:
         """Return the names of a file's columns as the user wants them; ``name`` is the file's."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from axonad.data.readers.can_bits import last_byte
 from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER
-from axonad.data.readers.extras import need
 from axonad.data.readers.samples import CODE, NUMBER
 from axonad.errors import FileError, InputError
+from axonad.extras import need
 
 FLOATS = (16, 32, 64)  # bits of a floating-point signal
 
@@ -49,6 +49,7 @@ class Message:
     key: int
     is_j1939: bool
     signals: tuple[Signal, ...]
+    size: int = 8  # bytes
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def load_database(paths: Sequence[str], *, name: str) -> CanDatabase:
             f"{name} holds CAN frames; pass the DBC file that says what they mean with "
             "dbc=['bus.dbc'] (--dbc bus.dbc)"
         )
-    cantools = need("cantools", extra="can", what="DBC files")
+    cantools = need("cantools", what="DBC files need")
     found = [one for path in paths for one in _load(cantools, path)]
     seen = Counter(signal.name for message, _ in found for signal in message.signals)
     messages: dict[tuple[bool, int], Message] = {}
@@ -111,7 +112,7 @@ def _message(message: Any, seen: Counter[str], *, is_j1939: bool) -> Message:
         if 1 <= one.length <= 64 and (not one.is_float or one.length in FLOATS)
     ]
     number = parameter_group(identifier) if is_j1939 else key
-    return Message(message.name, number, is_j1939, tuple(signals))
+    return Message(message.name, number, is_j1939, tuple(signals), int(message.length or 0))
 
 
 def _signal(one: Any, known: dict[str, Any], message: str, seen: Counter[str]) -> Signal:

@@ -16,10 +16,11 @@ from axonad.data.readers.asked import Asked
 from axonad.data.readers.can_database import CanDatabase, load_database, parameter_group
 from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER, Frames
 from axonad.data.readers.can_signals import decode_frames
-from axonad.data.readers.extras import need
+from axonad.data.readers.can_transport import is_transport, long_groups
 from axonad.data.readers.recording import to_table
 from axonad.data.readers.table import Table
 from axonad.errors import InputError
+from axonad.extras import need
 
 WIDTHS = (8, 64)  # bytes of a frame: CAN, CAN FD
 DATED = 10 * 365 * 86_400  # seconds; times after 1980 are dates
@@ -51,7 +52,7 @@ def _read(
     rows: int | None = None,
     **options: Any,
 ) -> Table:
-    can = need("can", extra="can", what="CAN logs")
+    can = need("can", what="CAN logs need")
     database = load_database(asked.dbc, name=name)
     with getattr(can.io, reader)(origin, **options) as messages:
         frames, count = collect_frames(messages, database)
@@ -67,6 +68,7 @@ def collect_frames(messages: Iterable[Any], database: CanDatabase) -> tuple[Fram
     """Return the frames that the database knows, and the number of all data frames."""
     plain = {one.key for one in database.messages if not one.is_j1939}
     groups = {one.key for one in database.messages if one.is_j1939}
+    has_long = bool(long_groups(database))
     known: dict[int, bool] = {}
     buses: dict[Any, int] = {}
     times, ids, where, payloads = array("d"), array("L"), array("q"), []
@@ -80,6 +82,8 @@ def collect_frames(messages: Iterable[Any], database: CanDatabase) -> tuple[Fram
         if number not in known:
             group = parameter_group(number & IDENTIFIER) if number & EXTENDED else -1
             known[number] = number in plain or group in groups
+            if has_long and number & EXTENDED and is_transport(number & IDENTIFIER):
+                known[number] = True
         if known[number]:
             times.append(message.timestamp)
             ids.append(number)

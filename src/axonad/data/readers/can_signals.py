@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from axonad.data.readers import can_bits
 from axonad.data.readers.asked import Asked
 from axonad.data.readers.can_database import CanDatabase, Message, Signal, parameter_group
-from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER, Frames
+from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER, Frames, join
+from axonad.data.readers.can_transport import join_packets, long_groups
 from axonad.data.readers.samples import Choice, Samples
 from axonad.errors import InputError
 
 Values = NDArray[np.float64]
+Rows = tuple[Frames, NDArray[np.int64]]  # some of the frames
 Found = tuple[Message, str, Frames]  # a message, what is added to the names of its signals, frames
 
 
@@ -51,11 +53,11 @@ def decode_frames(
 def decode(signal: Signal, frames: Frames, *, is_j1939: bool) -> tuple[NDArray[np.int64], Values]:
     """Return the frames of a message that have a signal, and its values in them.
 
-    In J1939, the values for "error" and "not available" are no values.
+    In J1939, the values for "error" and "not available" are no values; a signed signal has none.
     """
     has = _has(signal, frames)
     raw = _raw(signal, frames.data)
-    if is_j1939 and not signal.is_float and signal.length >= 8:
+    if is_j1939 and not signal.is_float and not signal.is_signed and signal.length >= 8:
         highest = (1 << signal.length) - 1
         limit = 0xFE << (signal.length - 8) if signal.length % 8 == 0 else highest
         has &= raw < np.uint64(limit)
@@ -92,24 +94,43 @@ def _value(signal: Signal, raw: NDArray[np.uint64]) -> Values:
 
 
 def _by_message(frames: Frames, database: CanDatabase) -> Iterator[Found]:
-    """Yield the messages that occur, from each bus and sender, with their frames."""
+    """Yield the messages that occur, from each bus and sender, with their frames.
+
+    Of J1939, frames of one sender are the same message whatever their priority and receiver, and
+    whether they came whole or in packets.
+    """
+    groups: dict[tuple[bool, int], dict[tuple[int, int], list[Rows]]] = {}
+    for part in (frames, join_packets(frames, long_groups(database))):
+        for bus, number, rows in _by_sender(part):
+            keys = [(False, number, number)]
+            if number & EXTENDED:
+                group = parameter_group(number & IDENTIFIER)
+                keys.append((True, group, number & 0xFF))
+            for is_j1939, key, sender in keys:
+                senders = groups.setdefault((is_j1939, key), {})
+                senders.setdefault((bus, sender), []).append((part, rows))
+    for message in database.messages:
+        parts = groups.get((message.is_j1939, message.key), {})
+        buses, addresses = {bus for bus, _ in parts}, {sender for _, sender in parts}
+        for (bus, sender), same in sorted(parts.items(), key=lambda item: item[0]):
+            end = f"@CAN{bus}" if len(buses) > 1 else ""
+            end += f"@0x{sender:02X}" if message.is_j1939 and len(addresses) > 1 else ""
+            yield message, end, _in_order(join([one.select(rows) for one, rows in same]))
+
+
+def _by_sender(frames: Frames) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Yield bus and identifier with the numbers of their frames."""
     if not len(frames):
         return
     senders = np.stack([frames.buses, frames.ids.astype(np.int64)], axis=1)
     order = np.lexsort((senders[:, 1], senders[:, 0]))
     new = np.flatnonzero(np.any(np.diff(senders[order], axis=0) != 0, axis=1)) + 1
-    groups: dict[tuple[bool, int], list[tuple[int, int, NDArray[np.int64]]]] = {}
     for part in np.split(order, new):
-        bus, number = int(frames.buses[part[0]]), int(frames.ids[part[0]])
-        keys = [(False, number)]
-        if number & EXTENDED:
-            keys.append((True, parameter_group(number & IDENTIFIER)))
-        for key in keys:
-            groups.setdefault(key, []).append((bus, number, part))
-    for message in database.messages:
-        parts = groups.get((message.is_j1939, message.key), [])
-        buses, numbers = {bus for bus, _, _ in parts}, {number for _, number, _ in parts}
-        for bus, number, rows in parts:
-            end = f"@CAN{bus}" if len(buses) > 1 else ""
-            end += f"@0x{number & 0xFF:02X}" if message.is_j1939 and len(numbers) > 1 else ""
-            yield message, end, frames.select(rows)
+        yield int(frames.buses[part[0]]), int(frames.ids[part[0]]), part
+
+
+def _in_order(frames: Frames) -> Frames:
+    """Return the frames in the order of their times, which is that of most files already."""
+    if (np.diff(frames.times) >= 0).all():
+        return frames
+    return frames.select(np.argsort(frames.times, kind="stable"))

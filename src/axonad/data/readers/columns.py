@@ -47,9 +47,8 @@ def choose_columns(names: Sequence[str], asked: Asked, *, name: str) -> Columns:
     label = find_column(names, asked.label, LABEL_COLUMNS)
     time = find_column(names, asked.time, TIME_COLUMNS)
     channels = tuple(column for column in names if column not in (label, time))
-    if asked.channels:
-        wanted = check_matches(asked.channels, channels, name=name)
-        channels = tuple(column for column in channels if column in wanted)
+    wanted = asked.wanted(channels, name=name)
+    channels = tuple(column for column in channels if column in wanted)
     if not channels:
         raise InputError(
             f"{name} has no channel columns, only {list(names)}; expected at least one more"

@@ -17,11 +17,11 @@ from axonad.data.readers.asked import Asked
 from axonad.data.readers.can_database import load_database
 from axonad.data.readers.can_frames import EXTENDED, IDENTIFIER, Frames, join
 from axonad.data.readers.can_signals import decode_frames
-from axonad.data.readers.extras import need
 from axonad.data.readers.recording import to_table
 from axonad.data.readers.samples import CODE, NUMBER, TEXT, Choice, Samples
 from axonad.data.readers.table import Table
 from axonad.errors import InputError
+from axonad.extras import need
 
 FRAME = "CAN_DataFrame"
 FIELDS = ("ID", "DataBytes", "DataLength", "DLC", "IDE", "BusChannel")
@@ -52,7 +52,7 @@ def read_mdf(
     rows: int | None = None,
 ) -> Table:
     """Return the raster of an MDF file."""
-    asammdf = need("asammdf", extra="mdf", what="MDF files")
+    asammdf = need("asammdf", what="MDF files need")
     with asammdf.MDF(origin) as mdf:
         begin = _begin(mdf)
         version = 3 if str(mdf.version) < "4" else 4

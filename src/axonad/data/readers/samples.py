@@ -57,9 +57,7 @@ class Choice:
         self._kinds, self._codes = kinds, asked.codes
         names = list(kinds)
         self._named = set(asked.channels) & set(names)
-        self._wanted = set(names)
-        if asked.channels:
-            self._wanted = check_matches(asked.channels, names, name=name, what="channel")
+        self._wanted = asked.wanted(names, name=name, what="channel")
         self._ignored = check_matches(asked.ignore, names, name=name, what="channel")
         for one in sorted(self._named - self._ignored):
             if kinds[one] not in (NUMBER, CODE):

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from axonad.errors import ConfigError, MissingDependencyError
+from axonad.errors import ConfigError
+from axonad.extras import need
 from axonad.live.config import LiveConfig
 from axonad.live.engine.contract import Health, Model
 from axonad.live.engine.partition import Partition, part_of
@@ -57,7 +58,7 @@ class RayEngine:
 
     def start(self) -> None:
         """Start the actors; each resumes from its store."""
-        self._ray = ray = _import_ray()
+        self._ray = ray = need("ray", what="the Ray engine needs")
         settings = self._config.engine
         if not ray.is_initialized():
             try:
@@ -203,13 +204,3 @@ class RayEngine:
             except self._ray.exceptions.RayError:
                 found.append(None)
         return found
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError(
-            "the Ray engine needs Ray; install it with: pip install 'axonad[ray]'"
-        ) from None
-    return ray

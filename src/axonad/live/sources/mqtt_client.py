@@ -6,8 +6,8 @@ import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from axonad.data.readers.extras import need
 from axonad.errors import ConfigError, FileError
+from axonad.extras import need
 from axonad.live.config import Mqtt
 from axonad.live.duration import to_seconds
 from axonad.live.secrets import read_secret, split_url
@@ -43,7 +43,7 @@ class Connection:
 
     def make_client(self) -> Client:
         """Return a client that is not connected yet."""
-        paho = need("paho.mqtt.client", extra="mqtt", what="sources of [mqtt]")
+        paho = need("paho.mqtt.client", what="sources of [mqtt] need")
         is_new = self.version == 5
         client = paho.Client(
             paho.CallbackAPIVersion.VERSION2,
@@ -76,7 +76,7 @@ class Connection:
 
 def read_connection(config: Mqtt) -> Connection:
     """Return how to connect; raise an error that names the key if a setting cannot be used."""
-    need("paho.mqtt.client", extra="mqtt", what="sources of [mqtt]")
+    need("paho.mqtt.client", what="sources of [mqtt] need")
     parts, port = split_url("url of [mqtt]", config.url, schemes=SCHEMES)
     if config.version not in VERSIONS:
         raise ConfigError(f"version of [mqtt] must be 5, or 4 for MQTT 3.1.1, got {config.version}")

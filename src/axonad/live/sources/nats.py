@@ -15,8 +15,8 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from axonad.data.readers.extras import need
 from axonad.errors import ConfigError, InputError
+from axonad.extras import need
 from axonad.live.config import Nats
 from axonad.live.engine.contract import Engine
 from axonad.live.sample import Sample
@@ -53,7 +53,7 @@ class NatsSource:
     name = "nats"
 
     def __init__(self, config: Nats) -> None:
-        need("nats", extra="nats", what="sources of [nats]")
+        need("nats", what="sources of [nats] need")
         parts, port = split_url("url of [nats]", config.url, schemes=SCHEMES)
         if config.tls_ca and parts.scheme != "tls":
             raise ConfigError("tls_ca of [nats] needs a URL with tls://")

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from axonad.data.readers.extras import need
 from axonad.errors import ConfigError
+from axonad.extras import need
 from axonad.live.config import Storing
 from axonad.live.secrets import read_secret
 from axonad.live.store import postgres, sqlite
@@ -57,7 +57,7 @@ def _postgres(config: Storing, partition: str) -> Store:
 
 def _settings(url: str) -> dict[str, Any]:
     """Return the settings of libpq in a URL. Messages do not repeat it: it may hold a password."""
-    driver = need("psycopg", extra="postgres", what="stores in PostgreSQL")
+    driver = need("psycopg", what="stores in PostgreSQL need")
     try:
         settings: dict[str, Any] = driver.conninfo.conninfo_to_dict(url)
     except driver.Error:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from axonad.data.readers.extras import need
+from axonad.extras import need
 from axonad.live.store.connections import Database, Session
 from axonad.live.store.contract import StoreError, StoreUnavailableError
 from axonad.live.store.schema import Dialect
@@ -68,7 +68,7 @@ class PostgresDatabase(Database):
     def __init__(
         self, settings: Mapping[str, Any], *, schema: str = "axonad_live", patience: float = 3.0
     ) -> None:
-        self._driver = need("psycopg", extra="postgres", what="stores in PostgreSQL")
+        self._driver = need("psycopg", what="stores in PostgreSQL need")
         self.errors = self._driver.Error
         where = settings.get("host", "") or settings.get("hostaddr", "") or "this machine"
         super().__init__(

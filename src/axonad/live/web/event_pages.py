@@ -20,7 +20,7 @@ from axonad.live.web.names import checked, to_words
 from axonad.live.web.rendering import as_html, go_to, render
 from axonad.live.web.rest_events import LONGEST_COMMENT, act, find_event, page_of, read_place
 from axonad.live.web.site import Here, Site, Who
-from axonad.report.page.axis import format_duration
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import (
     DATE,
     Card,

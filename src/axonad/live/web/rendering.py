@@ -21,8 +21,8 @@ from axonad.data.raster import SECOND
 from axonad.live.web.names import to_iso, to_path, to_words
 from axonad.live.web.security import COOKIE, cookie_options
 from axonad.live.web.site import site_of
+from axonad.report.amounts import format_duration
 from axonad.report.page import markup, resources
-from axonad.report.page.axis import format_duration
 
 SHARED = ("decode.js", "charts.js", "curves.js", "keys.js")
 SCRIPTS = ("connection.js", "fleet.js", "vehicle.js", "begin.js")

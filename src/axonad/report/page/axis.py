@@ -1,4 +1,4 @@
-"""Where the rows of a recording lie in time, and how times and durations are written."""
+"""Where the rows of a recording lie in time, and how times are written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.timing import sampling_interval, to_seconds
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import DATE, SECONDS, STEP, Array
 from axonad.report.times import format_time
 
@@ -56,21 +57,6 @@ class Axis:
         if isinstance(value, str | dt.datetime | np.datetime64):
             return text.replace("T", " ")
         return f"row {text}" if self.kind == STEP else f"{text} s"
-
-
-def format_duration(seconds: float) -> str:
-    """Return a duration as people write it.
-
-    >>> [format_duration(s) for s in (0.25, 13.2, 125, 3840)]
-    ['0.25 s', '13.2 s', '2 min 5 s', '1 h 4 min']
-    """
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    whole = round(seconds)
-    if whole < 3600:
-        return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
-    minutes = round(seconds / 60)
-    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 
 def position_text(x: float, kind: str) -> str:

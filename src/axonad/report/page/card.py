@@ -7,7 +7,7 @@ from typing import Any
 
 from axonad.alarms.budget import Budget
 from axonad.detector import Detector
-from axonad.report.page.axis import format_duration
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import Card
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axonad.alarms.event import SEVERITIES
-from axonad.report.page.axis import format_duration
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import STEP, EventView, Page, RecordingView
 from axonad.report.page.markup import Child, Markup, element, join, name, names, sentence
 from axonad.report.page.pictures import timeline

@@ -6,7 +6,7 @@ from collections import Counter
 
 from axonad.alarms.event import SEVERITIES
 from axonad.explain import Counterfactual
-from axonad.report.page.axis import format_duration
+from axonad.report.amounts import format_duration
 from axonad.report.page.content import Card, EventView, RecordingView
 
 
