@@ -20,7 +20,13 @@ import links
 import reference
 
 ROOT = Path(__file__).resolve().parents[2]
-OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/*/*.md")
+OUTSIDE = (
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "benchmarks/*/*.md",
+)
 PICTURES = ("benchmarks/**/*.png", "benchmarks/**/*.svg")
 
 

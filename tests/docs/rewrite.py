@@ -1,4 +1,4 @@
-"""Writes real output into pages, and the pictures they make: ``python -m tests.docs.rewrite PAGE…``."""
+"""Runs pages and writes what comes out into them: ``python -m tests.docs.rewrite PAGE …``."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from axonad.cli import main
 from tests.conftest import ROOT
 from tests.docs.blocks import Block, find_blocks, find_commands
 
+DRIVES = ROOT / "docs" / "tutorials" / "recorded-drives.md"  # its first block writes drives/
 WRITTEN = "text"  # language of a block with the output of the Python block above it
 
 
@@ -33,7 +34,7 @@ class Output:
 def run_page(page: Path, folder: Path) -> list[Output]:
     """Run every block of a page in a folder and return the outputs; raise if one fails."""
     blocks = find_blocks(page.read_text(encoding="utf-8"))
-    (folder / "benchmarks").symlink_to(ROOT / "benchmarks")
+    _prepare(page, folder)
     space: dict[str, Any] = {"__name__": "__page__"}
     outputs: list[Output] = []
     with chdir(folder), _importing_from(folder):
@@ -59,6 +60,15 @@ def run_page(page: Path, folder: Path) -> list[Output]:
                     "that says why it is not run"
                 )
     return outputs
+
+
+def _prepare(page: Path, folder: Path) -> None:
+    """Put into a folder what a reader has: a checkout's benchmarks and, for the README, drives."""
+    (folder / "benchmarks").symlink_to(ROOT / "benchmarks")
+    if page == ROOT / "README.md":
+        first = find_blocks(DRIVES.read_text(encoding="utf-8"))[0]
+        with chdir(folder):
+            exec(compile(first.text, DRIVES.name, "exec"), {})  # noqa: S102 - our own
 
 
 def _run_python(block: Block, after: Block | None, space: dict[str, Any], where: str) -> Output:
@@ -87,8 +97,8 @@ def run_command(words: str, folder: Path) -> str:
         "PATH": f"{binaries}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
     }
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {words}"], env=os.environ | paths, cwd=folder,
+    done = subprocess.run(  # noqa: S603 - our own pages
+        ["bash", "-c", f"set -o pipefail; {words}"], env=os.environ | paths, cwd=folder,  # noqa: S607
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{words}: exit code {done.returncode}\n{done.stdout}"

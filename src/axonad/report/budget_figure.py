@@ -58,9 +58,7 @@ def budget_curve(
         above = np.concatenate([[0], np.cumsum(np.nan_to_num(known, nan=-np.inf) > level)])
         found.append(float((above[ends] > above[starts]).mean()))
         false.append(float(np.count_nonzero(before[last] == before[first])) / hours)
-    return BudgetCurve(
-        thresholds=levels, found=np.array(found), false_per_hour=np.array(false)
-    )
+    return BudgetCurve(thresholds=levels, found=np.array(found), false_per_hour=np.array(false))
 
 
 def draw_budget(
