@@ -81,8 +81,9 @@ site: $(READY)  ## build the documentation into site/, and run its longer pages
 gallery: $(READY)  ## draw the pictures of docs/gallery.md anew
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite docs/gallery.md
 
-outputs: $(READY)  ## run README and tutorials, and write what comes out into them
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite README.md docs/tutorials/*.md docs/howto/tour.md
+outputs: $(READY)  ## run README, tutorials and notebooks, and write what comes out into them
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite README.md docs/tutorials/*.md \
+		docs/howto/tour.md examples/*.ipynb
 
 fuzz: $(READY)  ## mutated data files, models, states and streams; FUZZ=10000 items of each kind
 	AXONAD_FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/fuzz

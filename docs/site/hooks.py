@@ -7,6 +7,7 @@ are written as in the repository and rewritten here.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,22 +32,27 @@ PICTURES = ("benchmarks/**/*.png", "benchmarks/**/*.svg")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are generated and those from outside ``docs/``."""
+    """Add the pages from outside ``docs/`` and their pictures."""
     for pattern in (*OUTSIDE, *PICTURES):
         for path in sorted(ROOT.glob(pattern)):
             uri = path.relative_to(ROOT).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
-    for uri, make in reference.PAGES.items():
-        files.append(File.generated(config, uri, content=make()))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
-    """Return a page with its links to files of the repository as links of the site."""
+    """Return a page with its generated parts, and links to files as links of the site."""
+    markdown = reference.fill(markdown)
     known = {file.src_uri for file in files}
     is_outside = any((ROOT / page.file.src_uri) == path for path in _outside())
     place = page.file.src_uri if is_outside else f"docs/{page.file.src_uri}"
     return links.rewrite(markdown, page=place, uri=page.file.src_uri, known=known, root=ROOT)
+
+
+def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
+    """Return a page without the marks of Sphinx that docstrings have, such as :class:."""
+    html = re.sub(r":(?:mod|class|func|meth|attr|data|exc):(?=<code)", "", html)
+    return re.sub(r"<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
 
 
 def _outside() -> list[Path]:

@@ -18,13 +18,9 @@ from axonad.registry import list_detectors
 COMMENT = re.compile(r"^\s+(\w+): .*?  # (.+)$")
 
 
-def command_page() -> str:
+def commands() -> str:
     """Return every command with its arguments and options, as ``--help`` has them."""
-    lines = [
-        "# Commands", "",
-        "Made from the commands themselves when the site is built; `axonad COMMAND --help` prints "
-        "the same.", "",
-    ]  # fmt: skip
+    lines: list[str] = []
     for words, command in _commands(typer.main.get_command(app), "axonad"):
         lines += [f"## {words}", "", _paragraphs(command.help or ""), ""]
         context = typer.Context(command, info_name=words)
@@ -46,13 +42,9 @@ def _commands(command: Any, words: str) -> Iterator[tuple[str, Any]]:
         yield from _commands(child, f"{words} {name}")
 
 
-def configuration_page() -> str:
+def configuration() -> str:
     """Return every key of the configuration of ``axonad live`` with default and meaning."""
-    lines = ["# Configuration of `axonad live`", "", _paragraphs(live_config.__doc__ or ""), ""]
-    lines += [
-        "```text", "axonad live MODEL --config live.toml", "```", "",
-        "Made from the classes that read the file when the site is built.", "",
-    ]  # fmt: skip
+    lines: list[str] = []
     for table in dataclasses.fields(live_config.LiveConfig):
         cls = type(getattr(live_config.LiveConfig(), table.name))
         lines += [f"## [{table.name}]", "", _paragraphs(cls.__doc__ or ""), ""]
@@ -84,26 +76,16 @@ def _toml(value: Any) -> str:
     return f"`{value}`"
 
 
-def detector_page() -> str:
+def detectors() -> str:
     """Return all detectors with what they look at."""
-    lines = [
-        "# Detectors", "",
-        "`axonad list` prints this table, `axonad list NAME` the paper and the parameters of one. "
-        "*Learns from* says what TSB-AD fits it on: the clean beginning of a series, or the series "
-        "it scores. [How to choose](../howto/choose.md).", "",
-        "| detector | learns from | what it looks at |", "|---|---|---|",
-    ]  # fmt: skip
+    lines = ["| detector | learns from | what it looks at |", "|---|---|---|"]
     lines += [_row(f"`{e.name}`", e.learns_from, e.summary) for e in list_detectors()]
     return "\n".join(lines) + "\n"
 
 
-def metric_page() -> str:
+def metrics() -> str:
     """Return all metrics: of scores, of alarms, and their names in TSB-AD."""
-    lines = [
-        "# List of metrics", "",
-        "What they mean, and where they agree with TSB-AD: [Metrics](../metrics.md).", "",
-        "| metric | of scores | of alarms | in TSB-AD |", "|---|---|---|---|",
-    ]  # fmt: skip
+    lines = ["| metric | of scores | of alarms | in TSB-AD |", "|---|---|---|---|"]
     for name, metric in METRICS.items():
         marks = ("yes" if part else "–" for part in (metric.of_scores, metric.of_alarms))
         lines.append(_row(f"`{name}`", *marks, metric.tsb_ad_name))
@@ -120,9 +102,15 @@ def _paragraphs(text: str) -> str:
     return re.sub(r"``([^`]+)``", r"`\1`", text)
 
 
-PAGES = {
-    "reference/commands.md": command_page,
-    "reference/configuration.md": configuration_page,
-    "reference/detectors.md": detector_page,
-    "reference/metric-list.md": metric_page,
+PARTS = {
+    "commands": commands,
+    "configuration": configuration,
+    "detectors": detectors,
+    "metrics": metrics,
 }
+"""What ``<!-- generated: NAME -->`` on a page stands for."""
+
+
+def fill(markdown: str) -> str:
+    """Return a page with its generated parts."""
+    return re.sub(r"<!-- generated: (\w+) -->", lambda found: PARTS[found[1]](), markdown)

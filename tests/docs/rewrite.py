@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.docs.blocks import difference
+from tests.docs.notebooks import rewrite_notebook
 from tests.docs.running import run_page
 
 COLOURS = 128
@@ -42,4 +43,9 @@ def _shrink(source: Path, target: Path) -> None:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        rewrite(Path(argument).resolve())
+        path = Path(argument).resolve()
+        if path.suffix == ".ipynb":
+            with tempfile.TemporaryDirectory() as place:
+                rewrite_notebook(path, Path(place))
+        else:
+            rewrite(path)

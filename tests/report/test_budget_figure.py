@@ -25,6 +25,13 @@ def test_a_curve_trades_faults_found_for_false_events():
     assert (np.diff(curve.thresholds) < 0).all()
 
 
+def test_an_alarm_that_is_always_on_finds_nothing():
+    flickering = np.where(np.arange(3_720) % 2, 1.0, 0.5)
+    curve = budget_curve(flickering, scored()[1], seconds_per_step=1.0, gap=1)
+    assert curve.found.max() == 0
+    assert curve.false_per_hour.max() == pytest.approx(1.0), "one event that never ends"
+
+
 def test_faults_within_the_budget_are_in_the_legend(tmp_path, drawn):
     curve = budget_curve(*scored(), seconds_per_step=1.0)
     draw_budget(tmp_path / "budget.png", {"ours": curve}, budget=0.5, title="trade-off")

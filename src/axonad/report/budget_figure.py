@@ -36,6 +36,9 @@ def budget_curve(
 ) -> BudgetCurve:
     """Return what every threshold would find, and what it would cost.
 
+    An event counts for a fault if it begins inside it or at most ``gap`` steps before; an alarm
+    that is always on finds nothing. All other events are false.
+
     Parameters
     ----------
     scores, labels
@@ -49,24 +52,23 @@ def budget_curve(
     starts, ends = find_ranges(truth)
     if not len(starts):
         raise InputError("a budget curve needs at least one labelled fault, got none")
-    before = np.concatenate([[0], np.cumsum(truth)])
     hours = float(np.count_nonzero(~truth)) * seconds_per_step / 3600
     levels = np.unique(np.nanquantile(known, np.linspace(0.5, 1, THRESHOLDS)))[::-1]
     found, false = [], []
     for level in levels:
-        first, last = find_segments(known, AlarmPolicy(start=float(level), merge_gap=gap))
-        above = np.concatenate([[0], np.cumsum(np.nan_to_num(known, nan=-np.inf) > level)])
-        found.append(float((above[ends] > above[starts]).mean()))
-        false.append(float(np.count_nonzero(before[last] == before[first])) / hours)
+        begins, _ = find_segments(known, AlarmPolicy(start=float(level), merge_gap=gap))
+        hits = (begins[:, None] >= starts - gap) & (begins[:, None] < ends)
+        found.append(float(hits.any(axis=0).mean()))
+        false.append(float(np.count_nonzero(~hits.any(axis=1))) / hours)
     return BudgetCurve(thresholds=levels, found=np.array(found), false_per_hour=np.array(false))
 
 
 def draw_budget(
     path: Path, curves: Mapping[str, BudgetCurve], *, budget: float = 1.0, title: str = ""
 ) -> None:
-    """Draw share found by false events per hour, one curve per name, to PNG, SVG or PDF.
+    """Draw the most that is found within so many false events per hour, to PNG, SVG or PDF.
 
-    The axis of false events is linear up to ``budget``, logarithmic above; a vertical line marks
+    There is one curve per name. The axis of false events is linear up to ``budget``, logarithmic above; a vertical line marks
     the budget, a point what each curve finds within it.
     """
     figure, axis = new_figure(path, figsize=(8.5, 4.0))
@@ -75,9 +77,8 @@ def draw_budget(
     axis.axvline(budget, color=GRAY, linewidth=1, zorder=0)
     axis.text(budget, 1.03, f" budget: {budget:g} per hour", fontsize=8, color="#555555")
     for i, (name, curve) in enumerate(curves.items()):
-        best = np.maximum.accumulate(curve.found)
         order = np.argsort(curve.false_per_hour, kind="stable")
-        x, y = curve.false_per_hour[order], np.maximum.accumulate(best[order])
+        x, y = curve.false_per_hour[order], np.maximum.accumulate(curve.found[order])
         colour, at = PALETTE[i % len(PALETTE)], curve.found_at(budget)
         axis.step(x, y, where="post", color=colour, linewidth=1.6)
         axis.plot(
