@@ -27,7 +27,7 @@ SUPPORT = {
     "score/blame.py", "stretches.py", "data/holding.py", "data/clock.py", "data/timing.py",
     "cli/missing_channels.py", "cli/missing_values.py", "cli/alarm_options.py",
     "cli/event_files.py", "cli/main.py", "cli/options.py", "cli/output_files.py",
-    "cli/terminal.py", "cli/score_table.py",
+    "cli/terminal.py", "cli/score_table.py", "cli/event_table.py",
     "cli/app.py", "cli/signals.py", "cli/verbosity.py", "report/times.py",
     "cli/several_files.py", "training_data.py", "data/recordings.py",
     "data/readers/__init__.py", "data/readers/request.py", "data/readers/reading.py",

@@ -52,6 +52,8 @@ def test_events_and_scores_equal_those_of_the_file(live_detector, drives):
         for record, event in zip(found, expected, strict=True):
             assert record.begins == 1_700_000_000_000_000 + event.start * 100_000
             assert record.channels == event.channels
+        told = [n.what for _, n in store.notices("x", limit=99) if n.event.vehicle == name]
+        assert told == ["fired", "resolved"] * len(store.events(EventQuery(vehicle=name)))
         scores = live_detector.decision_function(rows)
         course = watch.vehicles[name].recent.course(1000)
         known = np.isfinite(course.scores)

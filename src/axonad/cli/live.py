@@ -89,7 +89,9 @@ def _run_demo(config: LiveConfig) -> None:
 
     with working("simulating drives and fitting a model"):
         *normal, other, another = training_drives(DRIVES, seed=SEED)
-        detector = make_detector("MultiView", views=("forecast", "relation"), seed=SEED)
+        detector = make_detector(
+            "MultiView", views=("forecast", "relation"), context=("coolant_temperature",), seed=SEED
+        )
         detector.fit(normal)
         setup, _ = recalibrate(
             detector, [other, another], budget="1 per hour", seconds_per_step=1 / SAMPLE_RATE

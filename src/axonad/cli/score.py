@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from axonad.alarms.event import ANOMALY, AlarmEvent
+from axonad.alarms.event import AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
+from axonad.cli.event_table import count_events, print_events
 from axonad.cli.missing_channels import Models
 from axonad.cli.missing_values import fill_series, make_filler
 from axonad.cli.output_files import write_table
@@ -29,18 +30,16 @@ from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
 from axonad.cli.score_table import score_columns, score_record
 from axonad.cli.several_files import SeveralFiles, expand
-from axonad.cli.terminal import plain_table, print_json, print_line, print_table
+from axonad.cli.terminal import print_json, print_line
 from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.registry import load
-from axonad.report.drift_sentence import drift_sentence
 from axonad.report.score_figure import draw_scores
-from axonad.report.times import format_time
 from axonad.stream.alarm_collector import data_collector
-from axonad.stream.chunks import SHOWN, EventList, TimedEvent, strongest_of
+from axonad.stream.chunks import EventList, TimedEvent
 from axonad.stream.drift_collector import drift_collector
 from axonad.threshold import Event
 
@@ -169,10 +168,10 @@ def score(
         if as_json:
             records.append(score_record(path, found, by_path[path].outputs))
         elif len(jobs) > 1:
-            bad = f", {_events(len(found.data))} of bad data" if found.data else ""
-            print_line(f"{path.name}: {_events(found.count)} in {found.steps} steps{bad}")
+            bad = f", {count_events(len(found.data))} of bad data" if found.data else ""
+            print_line(f"{path.name}: {count_events(found.count)} in {found.steps} steps{bad}")
         else:
-            _print_events(found)
+            print_events(found)
             print_line("wrote " + " and ".join(str(written) for written in jobs[0].outputs))
     say_raster(detector, how.columns, by_path)
     if as_json:
@@ -252,58 +251,3 @@ def _score_whole(
         write_table(job.target, score_columns(series, found))
     timed = [TimedEvent.of(event, series) for event in events]
     return EventList(len(events), len(series), timed), judged
-
-
-def _print_events(found: EventList) -> None:
-    """Print the number of events and the strongest of them."""
-    print_line(f"{_events(found.count)} in {found.steps} steps")
-    if found.count:
-        strongest = strongest_of(found.events)
-        _print_table(strongest, "score")
-        for timed in strongest:
-            if timed.event.why is not None:
-                print_line(f"{format_time(timed.begins)}: {timed.event.why.sentence}")
-        if found.count > len(strongest):
-            print_line(f"(the {len(strongest)} strongest of {found.count})")
-    if found.data:
-        print_line(f"{_events(len(found.data))} of bad data, beside the score")
-        _print_table(found.data[:SHOWN], "reason")
-        if len(found.data) > SHOWN:
-            print_line(f"(the first {SHOWN} of {len(found.data)})")
-    for timed in [*found.drift, *(one for one in found.events if _gathers(one))]:
-        print_line(drift_sentence(timed))
-    during = sum(isinstance(e.event, AlarmEvent) and e.event.drift for e in found.events)
-    if during:
-        kept, every = len(found.events), found.count
-        print_line(
-            f"{during} of {f'{kept}' if kept == every else f'the {kept} strongest'} "
-            "events fell into a drift"
-        )
-
-
-def _print_table(events: list[TimedEvent], last: str) -> None:
-    """Print events with their times, severity if they have one, score or reason, and channels."""
-    has_severity = any(isinstance(timed.event, AlarmEvent) for timed in events)
-    has_drift = any(isinstance(e.event, AlarmEvent) and e.event.drift for e in events)
-    severity = ["severity"] if has_severity else []
-    severity += ["drift"] if has_drift else []
-    numeric = ("from", "to", "score")
-    table = plain_table("from", "to", *severity, last, "channels", numeric=numeric)
-    for timed in events:
-        event = timed.event
-        words = [f"{event.score:.1f}"]
-        if isinstance(event, AlarmEvent):
-            drift = ["drift" if event.drift else ""] if has_drift else []
-            words = [event.severity, *drift, words[0] if event.kind == ANOMALY else event.reason]
-        begins, ends = format_time(timed.begins), format_time(timed.ends)
-        table.add_row(begins, ends, *words, ", ".join(event.channels))
-    print_table(table)
-
-
-def _gathers(timed: TimedEvent) -> bool:
-    """Return whether an event gathers those that came far beyond the budget."""
-    return isinstance(timed.event, AlarmEvent) and bool(timed.event.reason)
-
-
-def _events(count: int) -> str:
-    return f"{count} event{'s' if count != 1 else ''}"

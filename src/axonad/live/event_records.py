@@ -14,7 +14,6 @@ from axonad.live.record import EventRecord, Notice, event_id
 from axonad.live.vehicle import VehicleStream
 
 FIRING, RESOLVED = "firing", "resolved"
-TOLD = ("fired", RESOLVED)
 
 
 def record_change(vehicle: VehicleStream, change: Change) -> tuple[EventRecord, Notice | None]:
@@ -40,9 +39,8 @@ def record_change(vehicle: VehicleStream, change: Change) -> tuple[EventRecord, 
         drift=event.drift,
         final=is_final,
     )
-    what = RESOLVED if is_final else change.what
-    told = Notice(f"{id}/{what}", what, record) if what in TOLD else None
-    return record, told
+    what = {"fired": "fired", "final": RESOLVED}.get(change.what)
+    return record, None if what is None else Notice(f"{id}/{what}", what, record)
 
 
 def _micros(seconds: Any, default: int) -> int:

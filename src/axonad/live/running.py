@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from axonad.detector import Detector
 from axonad.live.config import LiveConfig
-from axonad.live.engine.contract import Engine
+from axonad.live.engine.contract import Engine, Part
 from axonad.live.engine.local import LocalEngine
 from axonad.live.engine.status import describe_model
 from axonad.live.sample import Receipt
@@ -21,9 +23,11 @@ from axonad.live.store.choose import open_store
 from axonad.live.web.app import create_app
 from axonad.live.web.expected import expect_of
 from axonad.live.web.explaining import Explainer
-from axonad.live.web.security import open_keys
-from axonad.live.web.serve import Source as Part
+from axonad.live.web.security import cautions, open_keys
+from axonad.live.web.serve import Source as Startable
 from axonad.live.web.serve import serve
+
+log = logging.getLogger("axonad.live")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ def run_live(
         Forget the states of vehicles of another model that the store holds; events stay.
     """
     keys = open_keys(config.server)
+    for caution in cautions(config.server):
+        log.warning("%s", caution)
     sinks: list[SinkRunner] = []
     engine: Engine
     if config.engine.kind == "ray":
@@ -88,7 +94,11 @@ def run_live(
         explain=None if explaining is None else Explainer(explaining),
         deliver=_deliver,
     )
-    parts: list[Part] = [*sinks, *(Bound(source, engine) for source in sources)]
+    for source in sources:
+        engine.attach(partial(_of_source, source))
+    for sink in sinks:
+        engine.attach(partial(_of_sink, sink))
+    parts: list[Startable] = [*sinks, *(Bound(source, engine) for source in sources)]
     serve(app, config.server, engine=engine, sources=parts, announce=announce)
 
 
@@ -101,6 +111,18 @@ def _ray_engine(detector: Detector, config: LiveConfig, *, new_model: bool) -> E
         detector.save(folder)
         files = read_model(folder)
     return RayEngine(describe_model(detector), files, config, new_model=new_model)
+
+
+def _of_source(source: Source) -> Part:
+    found = source.status()
+    error = found.error if found.error or found.is_connected else "not connected"
+    return Part(found.name, error, {"messages": found.messages, "bad": found.bad})
+
+
+def _of_sink(sink: SinkRunner) -> Part:
+    found = sink.status
+    counts = {"told": found.told, "failed": found.failed, "given up": found.given_up}
+    return Part(found.name, found.error, counts)
 
 
 async def _deliver(engine: Engine, body: bytes, content_type: str, arrival: float) -> Receipt:

@@ -84,6 +84,9 @@ class FakeEngine:
 
     # -- the protocol --------------------------------------------------------------------------
 
+    def attach(self, look):
+        pass
+
     def start(self):
         self.is_running = True
 

@@ -5,7 +5,7 @@ All methods may be called from any thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +18,15 @@ from axonad.live.record import (
     VehicleStatus,
 )
 from axonad.live.sample import Delivery
+
+
+@dataclass(frozen=True)
+class Part:
+    """How a source or a sink is. ``error`` is a sentence for people while something is wrong."""
+
+    name: str
+    error: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)  # messages, bad, told, failed, ...
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,13 @@ class Health:
     """Totals since the start: samples, rows, scored, late, duplicate, future, shed, ..."""
     latency: Mapping[str, float] = field(default_factory=dict)
     """Seconds from arrival to commit over the last deliveries: p50, p99."""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Everything that is wrong, with the engine and with its parts, for people."""
+        errors = [f"{part.name}: {part.error}" for part in self.parts if part.error]
+        return "; ".join([self.trouble, *errors] if self.trouble else errors)
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,9 @@ class Engine(Protocol):
     """Scores the deliveries of sources and answers questions about vehicles and events."""
 
     model: Model
+
+    def attach(self, look: Callable[[], Part]) -> None:
+        """Tell the state of a source or sink with that of the engine."""
 
     def start(self) -> None:
         """Resume from the store and begin to score."""

@@ -10,20 +10,21 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter, deque
+from collections.abc import Callable
 from threading import Event, Lock, Thread
 from time import monotonic
 
 from axonad.detector import Detector
 from axonad.live.clock import ServerClock
 from axonad.live.config import LiveConfig
-from axonad.live.duration import to_micros, to_seconds
-from axonad.live.engine.contract import Health, Model
-from axonad.live.engine.putting import PatientStore
+from axonad.live.duration import to_seconds
+from axonad.live.engine.contract import Health, Model, Part
+from axonad.live.engine.putting import PatientStore, prune
 from axonad.live.engine.status import describe_model, statuses
 from axonad.live.inbox import Inbox, OverloadError
 from axonad.live.record import Action, Course, EventQuery, EventRecord, Micros, VehicleStatus
 from axonad.live.sample import Delivery, Receipt
-from axonad.live.store.contract import Commit, Store, StoreError, StoreUnavailableError
+from axonad.live.store.contract import Commit, Store, StoreError
 from axonad.live.store.memory import join_courses
 from axonad.live.watch import RECENT, Watch
 
@@ -63,6 +64,7 @@ class LocalEngine:
         self._detector, self._config = detector, config
         self._clock = clock or ServerClock()
         self._store = store
+        self._parts: list[Callable[[], Part]] = []
         self._watch = self._new_watch()
         self._inbox = Inbox(config.input.queue)
         self._pause = to_seconds("commit_every of [input]", config.input.commit_every)
@@ -79,6 +81,10 @@ class LocalEngine:
         self._counts: Counter[str] = Counter()
         self._store_bytes = 0
         self._cleaned = -math.inf
+
+    def attach(self, look: Callable[[], Part]) -> None:
+        """Tell the state of a source or sink with that of the engine."""
+        self._parts.append(look)
 
     def start(self) -> None:
         """Resume from the store and begin to score."""
@@ -128,6 +134,7 @@ class LocalEngine:
             commit_seconds=self._put.seconds,
             store_bytes=self._store_bytes,
             counts=counts,
+            parts=tuple(look() for look in self._parts),
             latency={
                 f"p{share}": latencies[len(latencies) * share // 100]
                 for share in (50, 99)
@@ -266,17 +273,10 @@ class LocalEngine:
             return
         self._cleaned = monotonic()
         self._put_away([vehicle.name for vehicle in self._watch.silent(self._expire)])
-        store, day = self._config.store, to_micros("day", "1d")
         newest = [vehicle.raster.newest for vehicle in self._watch.vehicles.values()]
         now = max([*newest, *self._known.values()], default=0)  # old data is not old at once
-        try:
-            self._store.prune(
-                now=min(now, round(self._clock.now() * 1e6)), keep=round(store.keep_days * day),
-                keep_events=round(store.keep_events_days * day), max_size=store.max_size,
-            )  # fmt: skip
-            self._store_bytes = self._store.size()
-        except StoreUnavailableError as error:
-            log.warning("housekeeping waits: %s", error)
+        limits, now = self._config.store, min(now, round(self._clock.now() * 1e6))
+        self._store_bytes = prune(self._store, limits, now=now) or self._store_bytes
 
     def _put_away(self, names: list[str]) -> None:
         """Store the whole state of vehicles and remove them from memory."""

@@ -1,4 +1,4 @@
-"""Commits that wait for a store that cannot be used at the moment."""
+"""Commits that wait for a store that cannot be used at the moment, and the deletion of old data."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import logging
 from threading import Event
 from time import monotonic, strftime
 
+from axonad.live.config import Storing
+from axonad.live.record import Micros
 from axonad.live.store.contract import Commit, Store, StoreUnavailableError
 
 log = logging.getLogger("axonad.live")
 
+DAY = 86_400_000_000  # microseconds
 PAUSES = (0.05, 5.0)  # seconds between two tries: the first pause, the longest
 
 
@@ -53,3 +56,16 @@ class PatientStore:
                 log.warning("the store can be used again")
                 self.trouble = ""
             return
+
+
+def prune(store: Store, limits: Storing, *, now: Micros) -> int:
+    """Delete what is older than allowed; return the size of the store, 0 if it is not there."""
+    try:
+        store.prune(
+            now=now, keep=round(limits.keep_days * DAY),
+            keep_events=round(limits.keep_events_days * DAY), max_size=limits.max_size,
+        )  # fmt: skip
+        return store.size()
+    except StoreUnavailableError as error:
+        log.warning("nothing old is deleted: %s", error)
+        return 0

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from axonad.errors import ConfigError
 from axonad.extras import need
 from axonad.live.config import LiveConfig
-from axonad.live.engine.contract import Health, Model
+from axonad.live.engine.contract import Health, Model, Part
 from axonad.live.engine.partition import Partition, part_of
 from axonad.live.engine.sending import ANSWER, Lane, Split
 from axonad.live.inbox import OverloadError
@@ -53,8 +53,13 @@ class RayEngine:
         self.model = model
         self._files, self._config, self._new_model = dict(files), config, new_model
         self._lanes: list[Lane] = []
+        self._parts: list[Callable[[], Part]] = []
         self._ray: Any = None
         self._started_here = False
+
+    def attach(self, look: Callable[[], Part]) -> None:
+        """Tell the state of a source or sink with that of the engine."""
+        self._parts.append(look)
 
     def start(self) -> None:
         """Start the actors; each resumes from its store."""
@@ -150,6 +155,7 @@ class RayEngine:
             commit_seconds=max((health.commit_seconds for health in found), default=0.0),
             store_bytes=sum(health.store_bytes for health in found),
             counts=dict(counts),
+            parts=tuple(look() for look in self._parts),
             latency={
                 name: max((health.latency.get(name, 0.0) for health in found), default=0.0)
                 for name in ("p50", "p99")

@@ -56,7 +56,7 @@ class FleetTopic:
 
     def _heading(self, rows: dict[str, Row]) -> dict[str, Any]:
         counts = dict.fromkeys(STATES, 0) | Counter(row[1] for row in rows.values())
-        return {"counts": counts, "trouble": self.engine.health().trouble}
+        return {"counts": counts, "trouble": self.engine.health().told}
 
     def _events(self) -> list[dict[str, str]]:
         """Return ids and vehicles of the events of commits since the last look."""

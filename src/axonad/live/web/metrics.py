@@ -64,6 +64,12 @@ def write_metrics(
     )
     delays = [({"quantile": _quantile(name)}, value) for name, value in health.latency.items()]
     totals = [({"what": what}, count) for what, count in sorted(health.counts.items())]
+    fine = [({"part": part.name}, int(not part.error)) for part in health.parts]
+    parts = [
+        ({"part": part.name, "what": what}, count)
+        for part in health.parts
+        for what, count in part.counts.items()
+    ]
     families = [_family(name, "gauge", help, [({}, value)]) for name, help, value in gauges]
     families += [
         _family("info", "gauge", "What runs.", [(about, 1)]),
@@ -74,6 +80,8 @@ def write_metrics(
         _family("commits_total", "counter", "Commits to the store.", [({}, health.commits)]),
         _family("latency_seconds", "gauge", "From arrival to commit, lately.", delays),
         _family("counts_total", "counter", "Samples and rows by what became of them.", totals),
+        _family("part_ok", "gauge", "Whether a source or sink works.", fine),
+        _family("part_counts_total", "counter", "Messages of sources, notices of sinks.", parts),
     ]  # fmt: skip
     return "".join(families)
 

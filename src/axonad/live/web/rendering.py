@@ -95,7 +95,7 @@ def render(
         "caller": caller,
         "has_keys": site.door.keys is not None,
         "token": site.door.form_token(session) if session else "",
-        "trouble": site.engine.health().trouble if caller is not None else "",
+        "trouble": site.engine.health().told if caller is not None else "",
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "now": time.time(),
     }

@@ -104,7 +104,7 @@ class VehicleTopic:
 
     def _heading(self) -> dict[str, Any]:
         status = self.engine.vehicle(self.vehicle)
-        trouble = self.engine.health().trouble
+        trouble = self.engine.health().told
         if status is None:
             return {"state": "", "trouble": trouble}
         return {
