@@ -29,6 +29,16 @@ def waves(rows: int, channels: int = 3, seed: int = 0) -> np.ndarray:
     return np.sin(phase) + 0.05 * rng.normal(size=(rows, channels))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """With AXONAD_NO_SKIP, fail where a test is skipped for want of a server or browser."""
+    report = yield
+    needs = any(item.get_closest_marker(name) for name in ("live", "browser", "ray", "package"))
+    if report.skipped and needs and os.environ.get("AXONAD_NO_SKIP"):
+        report.outcome = "failed"
+    return report
+
+
 @pytest.fixture(scope="session")
 def fitted() -> AxonAD:
     """A small fitted detector with channel names. Do not change it."""

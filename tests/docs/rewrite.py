@@ -22,13 +22,21 @@ def rewrite(page: Path) -> None:
         lines = text.splitlines()
         for output in reversed(run_page(page, folder)):
             if output.shown is not None and difference(output.shown, output.real):
-                lines[output.first : output.last] = output.real.splitlines()
+                lines[output.first : output.last] = _as_long(output.shown, output.real)
                 sys.stderr.write(f"{output.what}: changed\n")
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")
         for link in re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", text):
             if (folder / Path(link).name).exists():
                 _shrink(folder / Path(link).name, page.parent / link)
                 sys.stderr.write(f"{link}: drawn\n")
+
+
+def _as_long(shown: str, real: str) -> list[str]:
+    """Return the lines of real output that a page shows: ``...`` at either end stands for more."""
+    old, new = shown.splitlines(), real.splitlines()
+    if old[0] == "...":
+        return ["...", *new[len(new) - len(old) + 1 :]]
+    return [*new[: len(old) - 1], "..."] if old[-1] == "..." else new
 
 
 def _shrink(source: Path, target: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,8 @@ def live(
     detector = _load(model)
     sources = open_sources(settings, stdin=stdin)
     run_live(
-        detector, settings, sources=sources, announce=_announce, explaining=_load(model),
+        detector, settings, sources=sources, announce=partial(_announce, settings),
+        explaining=_load(model),
         new_model=new_model,
     )  # fmt: skip
 
@@ -103,12 +105,16 @@ def _run_demo(config: LiveConfig) -> None:
         f"{FAULT_AFTER:.0f} s after the start"
     )
     run_live(
-        detector, config, sources=[*open_sources(config), fleet], announce=_announce,
+        detector, config, sources=[*open_sources(config), fleet], announce=partial(_announce, config),
         explaining=detector,
     )  # fmt: skip
 
 
-def _announce(address: str) -> None:
+def _announce(config: LiveConfig, address: str) -> None:
+    kind, _, place = config.store.url.partition(":")
+    kept = f"kept in {place}" if kind == "sqlite" else "kept in PostgreSQL"
+    kept = "lost at the end" if place == ":memory:" else kept
+    print_line(f"states and events are {kept}")
     print_line(f"watching; open {address} (Ctrl-C stops)")
 
 
