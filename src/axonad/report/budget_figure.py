@@ -68,8 +68,8 @@ def draw_budget(
 ) -> None:
     """Draw the most that is found within so many false events per hour, to PNG, SVG or PDF.
 
-    There is one curve per name. The axis of false events is linear up to ``budget``, logarithmic above; a vertical line marks
-    the budget, a point what each curve finds within it.
+    There is one curve per name. The axis of false events is linear up to ``budget``, logarithmic
+    above; a vertical line marks the budget, a point what each curve finds within it.
     """
     figure, axis = new_figure(path, figsize=(8.5, 4.0))
     from matplotlib.ticker import ScalarFormatter
