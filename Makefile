@@ -75,8 +75,8 @@ live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped w
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m live -rs tests
 
 site: $(READY)  ## build the documentation into site/, and run its longer pages
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m site tests/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	AXONAD_SITE=site OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m site tests/docs
 
 gallery: $(READY)  ## draw the pictures of docs/gallery.md anew
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite docs/gallery.md

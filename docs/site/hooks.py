@@ -31,6 +31,15 @@ OUTSIDE = (
 PICTURES = ("benchmarks/**/*.png", "benchmarks/**/*.svg")
 
 
+def on_config(config: Any) -> Any:
+    """List benchmark pages that ``nav`` does not name at the end of their section."""
+    section = next(part["Benchmarks"] for part in config.nav if "Benchmarks" in part)
+    named = {uri for entry in section for uri in entry.values()}
+    found = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("benchmarks/*/*.md"))]
+    section += [uri for uri in found if uri not in named]
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages from outside ``docs/`` and their pictures."""
     for pattern in (*OUTSIDE, *PICTURES):
