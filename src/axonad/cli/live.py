@@ -104,10 +104,10 @@ def _run_demo(config: LiveConfig) -> None:
         f"eight simulated cars; the yaw rate sensor of {fleet.faulty} begins to fail "
         f"{FAULT_AFTER:.0f} s after the start"
     )
+    sources = [*open_sources(config), fleet]
     run_live(
-        detector, config, sources=[*open_sources(config), fleet], announce=partial(_announce, config),
-        explaining=detector,
-    )  # fmt: skip
+        detector, config, sources=sources, announce=partial(_announce, config), explaining=detector
+    )
 
 
 def _announce(config: LiveConfig, address: str) -> None:
