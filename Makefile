@@ -101,4 +101,4 @@ format: $(READY)  ## format the code
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo site

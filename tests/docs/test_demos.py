@@ -40,9 +40,10 @@ def test_the_live_demo_shows_its_page_and_stops(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_smoke_suite_runs_and_becomes_a_table(tmp_path):
+def test_the_smoke_suite_runs_and_becomes_a_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     run_command("axonad bench run smoke", tmp_path)
     table = run_command("axonad bench table results/smoke", tmp_path)
-    assert [line.split()[0] for line in table.splitlines()[2:5]] == [
-        "CrossChannelRidge", "AxonAD", "RandomScore"
-    ]  # fmt: skip
+    *names, last = [line.split()[0] for line in table.splitlines()[2:5]]
+    assert sorted(names) == ["AxonAD", "CrossChannelRidge"]
+    assert last == "RandomScore", "chance comes last"
