@@ -103,3 +103,4 @@ def test_the_configuration_page_has_every_key_with_its_meaning(site):
     assert "samples scored and stored together at most" in text
     assert "<code>8757</code>" in text
     assert "<code>20000</code>" in text
+    assert "<td></td>" not in text, "each key has a comment in live/config.py"
