@@ -15,7 +15,7 @@ pip_install = $(BIN)/python -m pip install --disable-pip-version-check --no-warn
 	status=$$?; grep -v '^WARNING: Location ' .venv/pip-messages.txt >&2; exit $$status
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper-smoke test test-more browser live fuzz package check lint types imports unit test-slow \
+.PHONY: help setup demo live-demo site gallery outputs paper-smoke test test-more browser live fuzz package check lint types imports unit test-slow \
 	format clean
 
 help:  ## show this list
@@ -37,6 +37,9 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)  ## simulate a drive, plant faults, find them; writes demo/
 	$(BIN)/axonad demo --out demo --force
+
+live-demo: $(READY)  ## watch eight simulated cars on a page, one of which develops a fault
+	$(BIN)/axonad live demo
 
 paper-smoke: $(READY)  ## a miniature of the paper's experiments; writes results/paper-smoke/
 	OMP_NUM_THREADS=1 $(BIN)/axonad paper all --small --device cpu --out results/paper-smoke
@@ -62,13 +65,25 @@ unit: $(READY)
 
 test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiments in miniature
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py
+	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py \
+		tests/docs/test_demos.py
 
 browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
 live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped where there are none
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m live -rs tests
+
+site: $(READY)  ## build the documentation into site/, and run its longer pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	AXONAD_SITE=site OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m site tests/docs
+
+gallery: $(READY)  ## draw the pictures of docs/gallery.md anew
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite docs/gallery.md
+
+outputs: $(READY)  ## run README, tutorials and notebooks, and write what comes out into them
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.docs.rewrite README.md docs/tutorials/*.md \
+		docs/howto/tour.md examples/*.ipynb
 
 fuzz: $(READY)  ## mutated data files, models, states and streams; FUZZ=10000 items of each kind
 	AXONAD_FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/fuzz
@@ -86,4 +101,4 @@ format: $(READY)  ## format the code
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo site

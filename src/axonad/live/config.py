@@ -24,15 +24,15 @@ ENGINES = ("local", "ray")
 class Server:
     """The web server: page, REST, metrics and HTTP input."""
 
-    host: str = "127.0.0.1"
-    port: int = 8757
+    host: str = "127.0.0.1"  # address to listen on; others than loopback need keys
+    port: int = 8757  # 0 takes a free one
     keys_file: str = ""  # hashed keys, written by `axonad live-key`; needed beyond loopback
-    tls_cert: str = ""
-    tls_key: str = ""
+    tls_cert: str = ""  # certificate chain, a PEM file; with tls_key the server speaks HTTPS
+    tls_key: str = ""  # private key of the certificate, a PEM file
     hosts: tuple[str, ...] = ()  # further host names under which the page is reached
     max_body: int = 8_000_000  # bytes of a request
     rate: float = 200.0  # requests per second and client that are answered
-    burst: int = 1_000
+    burst: int = 1_000  # requests that a client may send at once before `rate` counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +41,9 @@ class Storing:
 
     url: str = "sqlite:axonad-live.db"  # or postgresql://user@host/database
     password_file: str = ""  # of PostgreSQL
-    password_env: str = ""
+    password_env: str = ""  # environment variable with the password, instead of a file
     keep_days: float = 30.0  # of courses (scores and values) and of vehicles that fell silent
-    keep_events_days: float = 365.0
+    keep_events_days: float = 365.0  # of events
     max_size: int = 10_000_000_000  # bytes; the oldest courses go first
     snapshot_rows: int = 100  # rows after which a vehicle's state is written whole
 
@@ -64,7 +64,7 @@ class Input:
     commit_every: str = "100ms"  # shortest time between two commits
     expire: str = "10min"  # silence after which a vehicle leaves memory; its state stays stored
     silent_after: str = "10s"  # silence after which a vehicle is shown as "no data"
-    max_vehicles: int = 100_000
+    max_vehicles: int = 100_000  # vehicles in memory; samples of further ones are refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +72,15 @@ class Mqtt:
     """Input by MQTT; off without a URL."""
 
     url: str = ""  # mqtt://host:1883 or mqtts://host:8883
-    topics: tuple[str, ...] = ("fleet/{vehicle}", "fleet/{vehicle}/{channel}")
-    client_id: str = "axonad-live"
+    topics: tuple[str, ...] = ("fleet/{vehicle}", "fleet/{vehicle}/{channel}")  # to subscribe to
+    client_id: str = "axonad-live"  # name at the broker, under which it keeps the session
     version: int = 5  # 4 is MQTT 3.1.1
-    username: str = ""
-    password_file: str = ""
-    password_env: str = ""
-    tls_ca: str = ""
-    tls_cert: str = ""
-    tls_key: str = ""
+    username: str = ""  # none: without authentication
+    password_file: str = ""  # file with the password
+    password_env: str = ""  # environment variable with it, instead
+    tls_ca: str = ""  # certificates to trust, a PEM file; default: those of the system
+    tls_cert: str = ""  # certificate of this client, a PEM file
+    tls_key: str = ""  # private key of that certificate
     session: str = "1h"  # how long the broker keeps messages while the server is away
 
 
@@ -89,13 +89,13 @@ class Nats:
     """Input by NATS JetStream; off without a URL."""
 
     url: str = ""  # nats://host:4222 or tls://host:4222
-    stream: str = "FLEET"
-    subjects: tuple[str, ...] = ("fleet.{vehicle}", "fleet.{vehicle}.{channel}")
-    durable: str = "axonad-live"
-    username: str = ""
-    password_file: str = ""
-    password_env: str = ""
-    tls_ca: str = ""
+    stream: str = "FLEET"  # JetStream stream; made if there is none
+    subjects: tuple[str, ...] = ("fleet.{vehicle}", "fleet.{vehicle}.{channel}")  # to read
+    durable: str = "axonad-live"  # name of the consumer; one server per name
+    username: str = ""  # none: without authentication
+    password_file: str = ""  # file with the password
+    password_env: str = ""  # environment variable with it, instead
+    tls_ca: str = ""  # certificates to trust, a PEM file; default: those of the system
     fetch: int = 500  # messages asked for at a time
 
 
@@ -103,21 +103,21 @@ class Nats:
 class Alertmanager:
     """Notifications to Prometheus Alertmanager; off without a URL."""
 
-    url: str = ""
-    resend: str = "1min"
-    labels: Mapping[str, str] = field(default_factory=dict)
-    token_file: str = ""
-    token_env: str = ""
+    url: str = ""  # such as http://alertmanager:9093
+    resend: str = "1min"  # how often a firing event is sent again
+    labels: Mapping[str, str] = field(default_factory=dict)  # of your own, added to each alert
+    token_file: str = ""  # file with a bearer token
+    token_env: str = ""  # environment variable with it, instead
 
 
 @dataclass(frozen=True, kw_only=True)
 class Webhook:
     """Notifications by HTTP POST; off without a URL."""
 
-    url: str = ""
+    url: str = ""  # address that gets the POST requests
     secret_file: str = ""  # signs the body with HMAC-SHA256
-    secret_env: str = ""
-    timeout: str = "10s"
+    secret_env: str = ""  # environment variable with the secret, instead of a file
+    timeout: str = "10s"  # of one request
     give_up: str = "1d"  # age after which a notification is no longer tried
 
 
@@ -126,15 +126,15 @@ class MqttEvents:
     """Notifications to a topic of the broker of ``[mqtt]``; off without a topic."""
 
     topic: str = ""  # such as "fleet/{vehicle}/events"
-    retain: bool = False
+    retain: bool = False  # whether the broker keeps the last notification for new subscribers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
     """Where vehicles are scored: in this process, or on the actors of a Ray cluster."""
 
-    kind: str = "local"
-    actors: int = 2
+    kind: str = "local"  # local or ray
+    actors: int = 2  # of Ray, among which the vehicles are divided
     address: str = ""  # of a Ray cluster; default: one on this machine
     threads: int = 1  # of numpy and PyTorch, per process
 
