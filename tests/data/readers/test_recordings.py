@@ -226,7 +226,7 @@ def test_damaged_bags_and_plain_folders_are_refused(tmp_path):
         ("drive.blf", "can", r"CAN logs need python-can, .* 'axonad\[can\]'"),
         ("drive.blf", "cantools", r"DBC files need cantools, .* 'axonad\[can\]'"),
         ("decoded.mcap", "mcap", r"MCAP files need mcap, .* 'axonad\[mcap\]'"),
-        ("ros.mcap", "rosbags", r"ROS messages in MCAP files need rosbags, .* 'axonad\[mcap\]'"),
+        ("ros.mcap", "rosbags", r"ROS messages need rosbags, .* 'axonad\[mcap\]'"),
     ],
 )
 def test_a_missing_package_is_named(folder, monkeypatch, name, package, sentence):
