@@ -1,13 +1,16 @@
 """Places for stores: memory, a SQLite file, a schema of a PostgreSQL database of a random name."""
 
+import importlib.util
 import os
 import secrets
+from pathlib import Path
 
 import pytest
 
 from axonad.live.config import Storing
 from axonad.live.store.choose import open_store
 
+SERVERS = Path(__file__).parents[3] / "benchmarks/live/servers.py"
 SERVER = os.environ.get("AXONAD_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
 
 
@@ -40,15 +43,33 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def postgres_url():
-    """The URL of a new database, which is dropped afterwards."""
+def postgres_server(tmp_path_factory):
+    """The URL of a server: the one that runs, or else one started for the tests."""
     psycopg = pytest.importorskip("psycopg")
     try:
-        server = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
+        psycopg.connect(SERVER, connect_timeout=3).close()
+        yield SERVER
+        return
     except psycopg.OperationalError:
+        programs = list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not programs:
         pytest.skip("no PostgreSQL server; set AXONAD_TEST_POSTGRES to the URL of one")
+    spec = importlib.util.spec_from_file_location("live_servers", SERVERS)
+    servers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(servers)
+    server = servers.Postgres(tmp_path_factory.mktemp("postgres"))
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_server):
+    """The URL of a new database, which is dropped afterwards."""
+    psycopg = pytest.importorskip("psycopg")
+    server = psycopg.connect(postgres_server, autocommit=True, connect_timeout=3)
     name = f"axonad_test_{secrets.token_hex(6)}"
-    parts = psycopg.conninfo.conninfo_to_dict(SERVER)
+    parts = psycopg.conninfo.conninfo_to_dict(postgres_server)
     server.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
     password = parts.pop("password", None)
     if password:
