@@ -10,6 +10,7 @@ PURPOSES = {
     "baselines": "detectors that use scikit-learn",
     "bench": "benchmark suites and statistics",
     "can": "CAN logs: BLF, ASC, candump",
+    "docs": "the site of the documentation",
     "live": "a fleet that is watched",
     "mcap": "MCAP recordings",
     "mdf": "MDF recordings",
@@ -19,7 +20,7 @@ PURPOSES = {
     "onnx": "ONNX export",
     "plot": "figures",
     "postgres": "a store in PostgreSQL",
-    "ray": "benchmarks on a Ray cluster",
+    "ray": "benchmarks and fleets on a Ray cluster",
 }
 DEVELOPMENT = "dev"  # the extra with the tools of axonad's own developers
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*\(?(?:>=\s*([0-9.]+))?")
