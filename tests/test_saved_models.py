@@ -1,8 +1,8 @@
 """Models, stream states and rows of earlier versions are read, and give what they gave then.
 
 The folders under ``saved_models`` were written by ``saved_models/write.py``: ``0.1.0`` with that
-version (format 1), ``format-2-first`` with the first code that wrote format 2, and ``format-2``
-with the one that added training samples, alarms and context. ``saved_rows`` has rows of 0.1.0.
+version (format 1), ``format-2-first`` with the first code that wrote format 2, and ``0.2.0`` with
+that version (format 2). ``saved_rows`` has rows of 0.1.0.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_a_saved_stream_goes_on_as_it_did(state):
 
 
 def test_what_format_2_has_added_is_read():
-    newest = HERE / "saved_models" / "format-2"
+    newest = HERE / "saved_models" / "0.2.0"
     forecast, relation = load(newest / "Forecast"), load(newest / "Relation")
     assert forecast.alarm_setup_.policy.start == forecast.threshold_
     assert forecast.events(waves(120, seed=1) + np.eye(120, 3, -80) * 50, why=True)[0].why

@@ -9,7 +9,7 @@ Names are loaded on first use, so ``import axonad`` stays light.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from axonad.axon import AxonAD as AxonAD
