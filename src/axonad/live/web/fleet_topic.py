@@ -27,9 +27,12 @@ class FleetTopic:
     def whole(self) -> dict[str, Any]:
         """Return what a page compares itself with; its rows it has from the server already."""
         rows = self._look()
+        head = self._heading(rows)
         if self._mark is None:
             self._events()  # from here on
-        return {"started": self.started, **self._heading(rows)}
+        if not self._head:
+            self._rows, self._head = rows, head  # what changes after this look is news
+        return {"started": self.started, **head}
 
     def news(self) -> dict[str, Any] | None:
         """Return vehicles and events that changed."""
@@ -41,10 +44,7 @@ class FleetTopic:
         events = self._events()
         if not (changed or gone or events) and head == self._head:
             return None
-        first = not before and self._head == {}
         self._rows, self._head = rows, head
-        if first:
-            return head
         changed.sort(key=lambda row: row[0] not in moved)
         return {
             **head,
