@@ -130,3 +130,11 @@ def test_the_rate_is_that_of_the_fastest_channel_rounded():
     assert raster.native_interval(np.array([0, 0, 10, 20, 500])) == 10
     assert raster.native_interval(np.array([5])) is None
     assert raster.hold_age(3600e6, 1000) == 1000 * raster.LONGEST_HOLD
+
+
+def test_the_row_that_parts_two_stretches_survives_a_split():
+    """The second sample reaches no row, but makes the first one forgotten."""
+    for ends in ([30], [15, 30]):
+        resampler = Resampler({"a": 1}, interval=10)
+        resampler.push("a", np.array([10, 13]), np.array([1.0, 2.0]))
+        assert [time for end in ends for time in resampler.advance(end).times] == [10, 20]

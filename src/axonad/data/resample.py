@@ -64,6 +64,7 @@ class Resampler:
         self._times = {name: np.empty(0, np.int64) for name in max_age}
         self._values = {name: np.empty(0) for name in max_age}
         self._next = BEGIN  # number of the next row
+        self._is_open = False  # whether the row before it was returned with a value
 
     def push(self, channel: str, times: NDArray[Any], values: NDArray[Any]) -> None:
         """Add samples of a channel, with times in microseconds; values not finite are left out."""
@@ -108,7 +109,10 @@ class Resampler:
                 found[id(own)] = places, times - own[places]
             values[:, column] = self._column(name, len(times), *found.get(id(own), (None, None)))
         self._forget(until)
-        self._next = max(self._next, until // self.interval + 1)
+        if until // self.interval >= self._next:
+            self._next = until // self.interval + 1
+            ends = len(times) > 0 and int(times[-1]) // self.interval == self._next - 1
+            self._is_open = bool(ends and np.isfinite(values[-1]).any())
         return Rows(times, values)
 
     def state(self) -> dict[str, Any]:
@@ -117,7 +121,7 @@ class Resampler:
             name: [self._times[name].tolist(), self._values[name].tolist()]
             for name in self.channels
         }
-        return {"next": self._next, "samples": samples}
+        return {"next": self._next, "open": self._is_open, "samples": samples}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state; raise KeyError, TypeError or ValueError if it does not fit."""
@@ -133,7 +137,7 @@ class Resampler:
             if len(times) != len(values) or not all(map(math.isfinite, values)):
                 raise ValueError(f"the values of {name!r} must be one finite number per time")
             restored[name] = np.array(times, np.int64), np.array(values, np.float64)
-        self._next = number
+        self._next, self._is_open = number, bool(state.get("open", False))
         for name, (times, values) in restored.items():
             self._times[name], self._values[name] = times, values
 
@@ -144,6 +148,8 @@ class Resampler:
         runs = [self._runs(name, until, last) for name in shared.values()]
         starts = np.concatenate([run[0] for run in runs] or [np.empty(0, np.int64)])
         ends = np.concatenate([run[1] for run in runs] or [np.empty(0, np.int64)])
+        if self._is_open and self._next <= last:  # the sample it had may be forgotten
+            starts, ends = np.append(starts, self._next), np.append(ends, self._next)
         return _merge(starts, ends)
 
     def _runs(self, name: str, until: int, last: int) -> tuple[Micros, Micros]:
