@@ -24,16 +24,7 @@ Vehicle = str | int | None
 class Steps:
     """What is pending and firing, and what one more row does to it.
 
-    Parameters
-    ----------
-    policy
-        What starts and ends an event.
-    names
-        Names of the channels; None if they have none, then they are numbered.
-    top
-        Most channels an event lists.
-    vehicle
-        Whose events these are.
+    The parameters are those of :class:`~axonad.alarms.machine.AlarmMachine`.
     """
 
     def __init__(

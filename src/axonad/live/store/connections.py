@@ -120,14 +120,8 @@ class Database(ABC):
             self._check_open()
             old, self._writer = self._writer, None
             connection = self._begin(old, writes=True)
-            try:
-                yield self.session(connection)
-                connection.execute("COMMIT")
-            except BaseException as error:
-                self._drop(connection)
-                if isinstance(error, self.errors):
-                    raise self.explain(error) from error
-                raise
+            with self._committed(connection) as session:
+                yield session
             self._writer = connection
 
     @contextmanager
@@ -140,17 +134,23 @@ class Database(ABC):
             except IndexError:
                 old = None
             connection = self._begin(old, writes=False)
-            try:
-                yield self.session(connection)
-                connection.execute("COMMIT")
-            except BaseException as error:
-                self._drop(connection)
-                if isinstance(error, self.errors):
-                    raise self.explain(error) from error
-                raise
+            with self._committed(connection) as session:
+                yield session
             self._readers.append(connection)
             if not self.is_open:  # closed meanwhile
                 self.close()
+
+    @contextmanager
+    def _committed(self, connection: Any) -> Iterator[Session]:
+        """Commit at the end of a block; drop the connection, which undoes it, if that fails."""
+        try:
+            yield self.session(connection)
+            connection.execute("COMMIT")
+        except BaseException as error:
+            self._drop(connection)
+            if isinstance(error, self.errors):
+                raise self.explain(error) from error
+            raise
 
     def _begin(self, old: Any, *, writes: bool) -> Any:
         """Return a connection in a transaction: the old one, or a new one if that is gone."""
