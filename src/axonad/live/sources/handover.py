@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from axonad.live.engine.contract import Engine
 from axonad.live.inbox import OverloadError
 from axonad.live.sample import Delivery, Receipt, Sample
-from axonad.live.sources.tally import Backoff
+from axonad.live.sources.backoff import Backoff
 
 Token = TypeVar("Token")
 

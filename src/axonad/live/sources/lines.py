@@ -59,10 +59,7 @@ class LinesSource:
 
     def status(self) -> SourceStatus:
         """Return how the source is."""
-        handover = self._handover
-        if handover is None:
-            return self._tally.status(waiting=0)
-        return self._tally.status(waiting=handover.waiting, error=handover.error)
+        return self._tally.status(self._handover)
 
     def _run(self, handover: Handover[None]) -> None:
         self._tally.note_connected("standard input")

@@ -19,11 +19,12 @@ from axonad.errors import InputError
 from axonad.live.config import Mqtt
 from axonad.live.engine.contract import Engine
 from axonad.live.sample import Sample
+from axonad.live.sources.backoff import Backoff
 from axonad.live.sources.contract import SourceStatus
 from axonad.live.sources.handover import Handover
 from axonad.live.sources.messages import parse, parse_value
 from axonad.live.sources.mqtt_client import Connection, read_connection
-from axonad.live.sources.tally import LOG, Backoff, Tally
+from axonad.live.sources.tally import LOG, Tally
 from axonad.live.sources.topics import MQTT, Topics
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ class MqttSource:
 
     def status(self) -> SourceStatus:
         """Return how the source is."""
-        handover = self._handover
-        if handover is None:
-            return self._tally.status(waiting=0)
-        return self._tally.status(waiting=handover.waiting, error=handover.error)
+        return self._tally.status(self._handover)
 
     def _wake(self) -> None:
         with suppress(OSError):  # full: it will wake anyway

@@ -21,12 +21,13 @@ from axonad.live.config import Nats
 from axonad.live.engine.contract import Engine
 from axonad.live.sample import Sample
 from axonad.live.secrets import read_secret, split_url
+from axonad.live.sources.backoff import Backoff
 from axonad.live.sources.contract import SourceStatus
 from axonad.live.sources.handover import Handover
 from axonad.live.sources.messages import parse, parse_value
 from axonad.live.sources.mqtt_client import make_tls
 from axonad.live.sources.nats_stream import prepare
-from axonad.live.sources.tally import Backoff, Tally
+from axonad.live.sources.tally import Tally
 from axonad.live.sources.topics import NATS, Topics
 
 if TYPE_CHECKING:
@@ -107,10 +108,7 @@ class NatsSource:
 
     def status(self) -> SourceStatus:
         """Return how the source is."""
-        handover = self._handover
-        if handover is None:
-            return self._tally.status(waiting=0)
-        return self._tally.status(waiting=handover.waiting, error=handover.error)
+        return self._tally.status(self._handover)
 
     def _wake(self) -> None:
         loop = self._loop

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from time import monotonic
+from typing import Any
 
 from axonad.live.sources.contract import SourceStatus
+from axonad.live.sources.handover import Handover
 
 LOG = logging.getLogger("axonad.live")
 EVERY = 10.0  # seconds between two lines about bad messages
@@ -46,8 +48,9 @@ class Tally:
         self.is_connected = True
         self._trouble = ""
 
-    def status(self, *, waiting: int, error: str = "") -> SourceStatus:
-        """Return what the page shows; ``error`` is that of the engine."""
+    def status(self, handover: Handover[Any] | None) -> SourceStatus:
+        """Return what the page shows of a source; None before it was started."""
+        waiting, error = (0, "") if handover is None else (handover.waiting, handover.error)
         return SourceStatus(
             name=self.name,
             is_connected=self.is_connected,
@@ -56,20 +59,3 @@ class Tally:
             waiting=waiting,
             error=self._trouble or error,
         )
-
-
-class Backoff:
-    """Seconds to wait before the next attempt: doubled each time, up to a limit."""
-
-    def __init__(self, first: float = 0.25, limit: float = 15.0) -> None:
-        self._first, self._limit = first, limit
-        self._next = first
-
-    def next(self) -> float:
-        """Return the seconds to wait now."""
-        wait, self._next = self._next, min(2 * self._next, self._limit)
-        return wait
-
-    def reset(self) -> None:
-        """Begin with the shortest wait again."""
-        self._next = self._first
