@@ -60,7 +60,7 @@ KMH = ("km/h", *UNITS[1:])
 KILLED = {
     "faults": 225, "plain": 225, "flicker": 235, "storm": 505, "lasting": 310, "sensors": 440,
     "shifted": 3210, "split": 410, "recording": 225, "fewer": 225,
-    "brief": 170, "bare": 170, "torn": 440, "parted": 170,
+    "brief": 170, "bare": 170, "torn": 440, "parted": 170, "short": 22, "empty": 250, "backwards": 150,
 }  # fmt: skip
 """Rows within a fault."""
 
@@ -82,6 +82,7 @@ PAIRS = (
     Pair("relation-all", "extra", refused=True),
     Pair("relation-all", "short", refused=True),
     Pair("relation-all", "empty", refused=True),
+    Pair("relation-all", "backwards", refused=True),
     Pair("relation-times", "faults"),
     Pair("relation-times", "split"),
     Pair("relation-aged", "recording"),
@@ -98,6 +99,8 @@ PAIRS = (
     Pair("axonad", "faults"),
     Pair("axonad-budget", "flicker"),
     Pair("pca", "plain"),
+    Pair("axonad-budget", "storm"),
     Pair("pca-budget", "plain"),
+    Pair("pca-budget", "shifted"),
     Pair("pca-budget", "torn", hold=10),
 )

@@ -5,7 +5,7 @@ the fields it can know; only those are compared. Later versions change an adapte
 
 An event has ``category`` (anomaly, data, drift), ``number``, ``start``, ``end``, ``peak``, ``fired``, ``score``,
 ``severity``, ``channels``, ``reason`` (of bad data), ``drift`` (whether drift held), ``gathered``,
-``begin_us`` and ``last_us`` (times of its first and last row), ``fault``, ``sentence`` and ``blamed`` (its
+``changes`` (what happened to it at which row), ``begin_us`` and ``last_us`` (times of its first and last row), ``fault``, ``sentence`` and ``blamed`` (its
 explanation). A refusal has ``kind``, ``row`` (None if it concerns the whole call) and ``sentence``.
 """
 
@@ -23,7 +23,7 @@ TOLERANCE = 1e-4  # docs/exactness.md
 NUMBER = re.compile(r"(?<![A-Za-z_])[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 FIELDS = (
     "category", "number", "start", "end", "peak", "fired", "score", "severity", "channels", "reason",
-    "drift", "gathered", "begin_us", "last_us", "fault", "sentence", "blamed",
+    "drift", "gathered", "changes", "begin_us", "last_us", "fault", "sentence", "blamed",
 )  # fmt: skip
 
 

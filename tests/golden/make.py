@@ -211,6 +211,7 @@ SERIES = {
     "torn": (torn, {}),
     "parted": (lambda: brief()[:600], {"gaps": ((260, 45.0),)}),
     "empty": (lambda: sensors()[:700], {}),
+    "backwards": (lambda: faults()[:400], {"gaps": ((200, -30.0),)}),
 }
 
 ALL = {"alarm_budget": "1 per 3000 steps"}

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +21,7 @@ from tests.golden.form import Outcome, compare, outcome_of, read, to_document, w
 from tests.golden.ways import WAYS
 
 EXPECTED = HERE / "expected"
-WANTED = {"anomaly": 40, "data": 10, "drift": 5}
+WANTED = {"anomaly": 40, "data": 10, "drift": 5, "reopened": 3, "gathering": 1, "during drift": 5}
 
 
 def run_ways(pair: Pair, folder: Path) -> dict[str, Outcome]:
@@ -77,12 +80,19 @@ def counts() -> Counter:
     found: Counter = Counter()
     for pair in PAIRS:
         documents, _ = read(EXPECTED / pair.name)
-        longest = max((part["events"] or [] for part in documents["outcomes"]), key=len)
-        for event in longest:
-            found[event["category"]] += 1
-            found["gathered"] += bool(event.get("gathered"))
-            found["during drift"] += bool(event.get("drift"))
+        ways = [Counter(_traits(part["events"] or [])) for part in documents["outcomes"]]
+        found += reduce(or_, ways)
     return found
+
+
+def _traits(events: list[dict]) -> Iterator[str]:
+    for event in events:
+        yield event["category"]
+        yield from (what for what, _ in event.get("changes", ()) if what == "reopened")
+        if event.get("gathered"):
+            yield "gathering"
+        if event.get("drift"):
+            yield "during drift"
 
 
 if __name__ == "__main__":

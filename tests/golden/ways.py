@@ -144,15 +144,10 @@ def python(pair: Pair, folder: Path) -> Outcome:
         if pair.hold is not None:
             series = hold_missing(series, max_hold=pair.hold, interval=detector.interval_)
         scores = detector.decision_function(series)
-        events = [neutral(event) for event in detector.events(series, gap=gap, why=explained(pair))]
+        events = [neutral(event) for event in detector.events(series, gap=gap, why=pair.explained)]
     except AxonADError as error:
         return Outcome(refused=[refusal(str(error))])
     return Outcome(scores, ordered(events))
-
-
-def explained(pair):
-    """Whether the model of a pair can explain events."""
-    return pair.explained
 
 
 # -- the command line ------------------------------------------------------------------------------
@@ -189,7 +184,7 @@ def wide():
             os.environ["COLUMNS"] = before
 
 
-def options_of(pair, *, time=False):
+def options_of(pair):
     """Return the options of a command that scores the file of a pair."""
     words = []
     if pair.hold is not None:
@@ -242,7 +237,7 @@ def read_events(records, clock):
 
 def score(pair: Pair, folder: Path) -> Outcome:
     """``axonad score`` of the whole file."""
-    return _score(pair, folder, "--explain" if explained(pair) else "--force")
+    return _score(pair, folder, "--explain" if pair.explained else "--force")
 
 
 def chunks(pair: Pair, folder: Path) -> Outcome:
@@ -286,7 +281,7 @@ def stream_words(pair, folder, events):
         words += ["--max-hold", pair.hold]
     if pair.allow_missing:
         words += ["--allow-missing"]
-    return words + (["--explain"] if explained(pair) else [])
+    return words + (["--explain"] if pair.explained else [])
 
 
 def read_answers(answers, rows):
@@ -402,18 +397,26 @@ def fleet_of(model, hold, allow_missing):
                 scores[name][row] = result.score
         if detector.alarm_setup_ is not None:
             changes += scorer.take_changes()
-    events = {name: [neutral(c.event) for c in changes if c.what == "final" and c.event.vehicle == name]
-              for name in series}  # fmt: skip
     for name in scorer.vehicles:
         if (alarms := scorer.alarms(name)) is not None:
             alarms.finish()
-            events[name] += [neutral(c.event) for c in alarms.take() if c.what == "final"]
+            changes += alarms.take()
+    events = {name: changed([c for c in changes if c.event.vehicle == name]) for name in series}
     known = detector.alarm_setup_ is not None
     return {
         name: Outcome(None if name in stopped else scores[name],
                       ordered(events[name]) if known and name not in stopped else None, refused[name])
         for name in series
     }  # fmt: skip
+
+
+def changed(changes):
+    """Return the final events of a vehicle, each with the rows at which it changed."""
+    found = []
+    for last in (change for change in changes if change.what == "final"):
+        own = [c for c in changes if (c.event.kind, c.event.number) == (last.event.kind, last.event.number)]
+        found.append(neutral(last.event) | {"changes": [[change.what, change.row] for change in own]})
+    return found
 
 
 def push(scorer, rows, times, refused, stopped, row):
