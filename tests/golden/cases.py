@@ -12,9 +12,9 @@ HERE = Path(__file__).parent
 class Pair:
     """A model, a series, and the options under which a user would score it.
 
-    ``hold`` fills missing values for so many rows (``--fill hold --max-hold``); None refuses them in files.
-    ``units`` gives the series other units than the model has, ``allow_missing`` scores without the channels
-    that the series lacks.
+    ``hold`` fills missing values for so many rows (``--fill hold --max-hold``); None refuses them
+    in files. ``units`` gives the series other units than the model has, ``allow_missing`` scores
+    without the channels that the series lacks.
     """
 
     model: str
@@ -60,7 +60,8 @@ KMH = ("km/h", *UNITS[1:])
 KILLED = {
     "faults": 225, "plain": 225, "flicker": 235, "storm": 505, "lasting": 310, "sensors": 440,
     "shifted": 3210, "split": 410, "recording": 225, "fewer": 225,
-    "brief": 170, "bare": 170, "torn": 440, "parted": 170, "short": 22, "empty": 250, "backwards": 150,
+    "brief": 170, "bare": 170, "torn": 440, "parted": 170, "short": 22, "empty": 250,
+    "backwards": 150,
 }  # fmt: skip
 """Rows within a fault."""
 
@@ -82,7 +83,7 @@ PAIRS = (
     Pair("relation-all", "extra", refused=True),
     Pair("relation-all", "short", refused=True),
     Pair("relation-all", "empty", refused=True),
-    Pair("relation-all", "backwards", refused=True),
+    Pair("relation-all", "backwards"),
     Pair("relation-times", "faults"),
     Pair("relation-times", "split"),
     Pair("relation-aged", "recording"),
@@ -99,7 +100,6 @@ PAIRS = (
     Pair("axonad", "faults"),
     Pair("axonad-budget", "flicker"),
     Pair("pca", "plain"),
-    Pair("axonad-budget", "storm"),
     Pair("pca-budget", "plain"),
     Pair("pca-budget", "shifted"),
     Pair("pca-budget", "torn", hold=10),

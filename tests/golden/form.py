@@ -1,11 +1,14 @@
 """The neutral form of a golden: scores, events and refusals, whatever way they came.
 
-Rows are numbered from 0, ``end`` is exclusive, times are microseconds. An adapter (``ways.py``) gives
-the fields it can know; only those are compared. Later versions change an adapter, never a number here.
+Rows are numbered from 0, ``end`` is exclusive, times are microseconds. An adapter (``ways.py``)
+gives the fields it can know; only those are compared. Later versions change an adapter, never a
+number here.
 
-An event has ``category`` (anomaly, data, drift), ``number``, ``start``, ``end``, ``peak``, ``fired``, ``score``,
+An event has ``category`` (anomaly, data, drift), ``number``, ``start``, ``end``, ``peak``,
+``fired``, ``score``,
 ``severity``, ``channels``, ``reason`` (of bad data), ``drift`` (whether drift held), ``gathered``,
-``changes`` (what happened to it at which row), ``begin_us`` and ``last_us`` (times of its first and last row), ``fault``, ``sentence`` and ``blamed`` (its
+``changes`` (what happened to it at which row), ``begin_us`` and ``last_us`` (times of its first and
+last row), ``fault``, ``sentence`` and ``leading`` (the channels of its
 explanation). A refusal has ``kind``, ``row`` (None if it concerns the whole call) and ``sentence``.
 """
 
@@ -22,8 +25,9 @@ import numpy as np
 TOLERANCE = 1e-4  # docs/exactness.md
 NUMBER = re.compile(r"(?<![A-Za-z_])[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 FIELDS = (
-    "category", "number", "start", "end", "peak", "fired", "score", "severity", "channels", "reason",
-    "drift", "gathered", "changes", "begin_us", "last_us", "fault", "sentence", "blamed",
+    "category", "number", "start", "end", "peak", "fired", "score", "severity", "channels",
+    "reason", "drift", "gathered", "changes", "begin_us", "last_us", "fault", "sentence",
+    "leading",
 )  # fmt: skip
 
 
@@ -50,7 +54,7 @@ class Outcome:
 
 
 def compare(found: Outcome, expected: Outcome) -> list[str]:
-    """Return how an outcome differs from the expected one, one sentence each; empty if it does not."""
+    """Return how an outcome differs from the expected one, one sentence each; empty if equal."""
     return [
         *_compare_scores(found.scores, expected.scores),
         *_compare_events(found.events, expected.events),
@@ -71,46 +75,64 @@ def _compare_scores(found, expected) -> list[str]:
     known = np.isfinite(expected)
     differs = np.flatnonzero(np.isfinite(found) != known)
     if len(differs):
-        return [f"score: {len(differs)} rows have one where none is expected or lack it, first {differs[0]}"]
+        return [f"score: {len(differs)} rows have one unexpectedly or lack it, first {differs[0]}"]
     error = np.abs(found[known] - expected[known]) / np.maximum(1.0, np.abs(expected[known]))
     if not len(error) or error.max() <= TOLERANCE:
         return []
     row = int(np.flatnonzero(known)[error.argmax()])
-    return [f"score: {found[row]:.6g} instead of {expected[row]:.6g} at row {row}, {error.max():.2g} off"]
+    return [
+        f"score: {found[row]:.6g} instead of {expected[row]:.6g} at row {row}, "
+        f"{error.max():.2g} off"
+    ]
 
 
 def _compare_events(found, expected) -> list[str]:
     if found is None or expected is None:
         return []
     if len(found) != len(expected):
-        places = [[(e["category"], e["start"], e.get("end")) for e in events] for events in (found, expected)]
-        return [f"events: {len(found)} instead of {len(expected)}: {places[0]} instead of {places[1]}"]
+        places = [
+            [(e["category"], e["start"], e.get("end")) for e in events]
+            for events in (found, expected)
+        ]
+        return [
+            f"events: {len(found)} instead of {len(expected)}: {places[0]} instead of {places[1]}"
+        ]
     differences = []
     for one, other in zip(found, expected, strict=True):
         for name in FIELDS:
             if name in one and name in other and not _alike(one[name], other[name]):
                 where = f"{other['category']} event at row {other['start']}"
-                differences.append(f"{name}: {one[name]!r} instead of {other[name]!r} of the {where}")
+                differences.append(
+                    f"{name}: {one[name]!r} instead of {other[name]!r} of the {where}"
+                )
     return differences
 
 
 def _compare_refused(found, expected) -> list[str]:
     if len(found) != len(expected):
-        return [f"refusals: {len(found)} instead of {len(expected)}: {found[:2]} instead of {expected[:2]}"]
+        return [
+            f"refusals: {len(found)} instead of {len(expected)}: {found[:2]} instead of "
+            f"{expected[:2]}"
+        ]
     return [
         f"refusal: {one} instead of {other}"
         for one, other in zip(found, expected, strict=True)
-        if any(name in one and not _alike(one[name], other[name]) for name in ("kind", "row", "sentence"))
+        if any(
+            name in one and not _alike(one[name], other[name])
+            for name in ("kind", "row", "sentence")
+        )
     ]
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Return whether two values are the same: numbers, also those in sentences, within the tolerance.
+    """Return whether two values are the same: numbers, also in sentences, within the tolerance.
 
     A number in a sentence may be off by one in its last digit, where rounding may have turned it.
     """
     if isinstance(one, float) and isinstance(other, float):
-        return bool(np.isnan(one) and np.isnan(other)) or abs(one - other) <= TOLERANCE * max(1.0, abs(other))
+        return bool(np.isnan(one) and np.isnan(other)) or abs(one - other) <= TOLERANCE * max(
+            1.0, abs(other)
+        )
     if isinstance(one, str) and isinstance(other, str):
         if NUMBER.sub("#", one) != NUMBER.sub("#", other):
             return False

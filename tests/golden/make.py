@@ -1,13 +1,13 @@
-"""Makes the models and series of the goldens; needs release 0.2.0 (commit 5d9358e), and is never run anew.
+"""Makes the models and series of the goldens; needs release 0.2.0 and is never run anew.
 
-The fixtures beside this file were made with the code of that commit:
+The fixtures beside this file were made with the code of commit 5d9358e, which is that release:
 
     git worktree add ../old 5d9358e
-    PYTHONPATH=../old/src python tests/golden/make.py
+    PYTHONPATH=.:../old/src python -m tests.golden.make
 
 The models are fitted on a small simulated machine, and their thresholds are moved to where no score
-of the series comes near them, so that another CPU, whose scores differ in the last digits, finds the
-same events. ``check.py`` measures that distance.
+of the series comes near them, so that another CPU, whose scores differ in the last digits, finds
+the same events. ``python -m tests.golden.placing`` measures that distance.
 """
 
 from __future__ import annotations
@@ -31,7 +31,15 @@ CHANNELS = ("speed", "steering", "yaw_rate", "lateral", "torque", "ambient")
 UNITS = ("m/s", "deg", "deg/s", "m/s^2", "Nm", "°C")
 START = np.datetime64("2026-03-02T06:00:00", "us")
 STEP = np.timedelta64(100, "ms")
-SMALL = {"window": 32, "d_model": 16, "heads": 2, "epochs": 4, "seed": 7, "device": "cpu", "verbose": False}
+SMALL = {
+    "window": 32,
+    "d_model": 16,
+    "heads": 2,
+    "epochs": 4,
+    "seed": 7,
+    "device": "cpu",
+    "verbose": False,
+}
 
 
 def smooth(values, width):
@@ -113,7 +121,9 @@ def flicker():
     for start in (600, 690):
         offset(X, start, start + 20, "lateral", 7.0)
     for start in (1000, 1070):
-        offset(X, start, start + 12, ("torque", "lateral")[start > 1050], (120.0, 7.0)[start > 1050])
+        offset(
+            X, start, start + 12, ("torque", "lateral")[start > 1050], (120.0, 7.0)[start > 1050]
+        )
     offset(X, 1350, 1352, "yaw_rate", 6.0)
     offset(X, 1580, 1600, "yaw_rate", 10.0)
     return X
@@ -216,7 +226,10 @@ SERIES = {
 
 ALL = {"alarm_budget": "1 per 3000 steps"}
 MODELS = {
-    "light-all": ("MultiView", {"views": ("shape", "forecast", "relation"), "context": ("ambient",), **ALL}),
+    "light-all": (
+        "MultiView",
+        {"views": ("shape", "forecast", "relation"), "context": ("ambient",), **ALL},
+    ),
     "light": ("MultiView", {"views": ("shape", "forecast", "relation")}),
     "full-all": ("MultiView", {**SMALL, "context": ("ambient",), **ALL}),
     "full": ("MultiView", SMALL),
@@ -245,10 +258,10 @@ def training(name):
             continue
         times = None if name in WITHOUT_TIMES else START + np.arange(len(X)) * STEP
         units = UNITS if name in WITH_UNITS else None
-        found.append(Series(values=X, channels=CHANNELS, times=times, units=units, name=f"drive {seed}"))
+        found.append(
+            Series(values=X, channels=CHANNELS, times=times, units=units, name=f"drive {seed}")
+        )
     return found
-
-
 
 
 SHAPES = {
@@ -257,18 +270,20 @@ SHAPES = {
 }
 """Numbers of a policy that differ from those of a calibration."""
 
-RATES = {"speed": 100_000, "steering": 50_000, "yaw_rate": 20_000, "lateral": 100_000, "torque": 400_000,
-         "ambient": 1_000_000}  # fmt: skip
+RATES = {"speed": 100_000, "steering": 50_000, "yaw_rate": 20_000, "lateral": 100_000,
+         "torque": 400_000, "ambient": 1_000_000}  # fmt: skip
 """Microseconds between the samples of each channel in recordings."""
 
 
 def write_recording(path, X, seed):
-    """Write a drive as MCAP: each channel at its own rate, with jitter, and one silent for a while."""
+    """Write a drive as MCAP: each channel at its own rate, with jitter, one silent for a while."""
     rng = np.random.default_rng(seed)
     begin, rows = START.astype(np.int64), len(X)
     grid, found = begin + np.arange(rows) * 100_000, {}
     for i, name in enumerate(CHANNELS):
-        times = begin + np.arange(0, rows * 100_000, RATES[name]) + rng.integers(0, RATES[name] // 4)
+        times = (
+            begin + np.arange(0, rows * 100_000, RATES[name]) + rng.integers(0, RATES[name] // 4)
+        )
         times = times + rng.integers(0, RATES[name] // 10, len(times))
         found[name] = times, np.round(np.interp(times, grid, X[:, i]), 4)
     times, values = found["torque"]
@@ -284,7 +299,9 @@ def write_mcap(path, channels):
     with path.open("wb") as file:
         writer = Writer(file, compression=CompressionType.ZSTD)
         writer.start()
-        schema = writer.register_schema(name="Value", encoding="jsonschema", data=b'{"type": "object"}')
+        schema = writer.register_schema(
+            name="Value", encoding="jsonschema", data=b'{"type": "object"}'
+        )
         numbers = {
             name: writer.register_channel(topic=name, message_encoding="json", schema_id=schema)
             for name in channels
@@ -296,7 +313,9 @@ def write_mcap(path, channels):
         ]
         for time, name, value in sorted(rows):
             data = json.dumps({"value": value}).encode()
-            writer.add_message(numbers[name], log_time=time * 1000, publish_time=time * 1000, data=data)
+            writer.add_message(
+                numbers[name], log_time=time * 1000, publish_time=time * 1000, data=data
+            )
         writer.finish()
 
 
@@ -322,6 +341,7 @@ def fit(name):
 
 
 if __name__ == "__main__":
+    from tests.golden.cases import PAIRS
     from tests.golden.placing import keep_away, place_thresholds
 
     (HERE / "series").mkdir(exist_ok=True)
@@ -340,4 +360,6 @@ if __name__ == "__main__":
         place_thresholds(name, detector)
         detector.save(HERE / "models" / name, overwrite=True)
     for name, values in made.items():
-        keep_away(models, name, values, partial(write, name))
+        judges = [(p, models[p.model]) for p in PAIRS if p.series == name and not p.refused]
+        if judges:
+            keep_away(judges, values, partial(write, name))

@@ -3,7 +3,8 @@
     python -m tests.golden.record            # all pairs
     python -m tests.golden.record sensors    # pairs whose name contains a word
 
-Ways that agree share one outcome of a pair's file, which names them; where ways disagree there are several.
+Ways that agree share one outcome of a pair's file, which names them; where ways disagree there are
+several.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def differences(pair: Pair, found: dict[str, Outcome]) -> list[str]:
     return [
         f"{pair.name}, {way}: {sentence}"
         for way, outcome in found.items()
-        for sentence in (compare(outcome, expected[way]) if way in expected else ["nothing is recorded"])
+        for sentence in (
+            compare(outcome, expected[way]) if way in expected else ["nothing is recorded"]
+        )
     ]
 
 
@@ -52,7 +55,7 @@ def expected_of(pair: Pair) -> dict[str, Outcome]:
 
 
 def grouped(found: dict[str, Outcome]) -> list[tuple[list[str], Outcome]]:
-    """Return ways that agree with their common outcome, which has every field that one of them tells."""
+    """Return ways that agree with their common outcome, which has all fields of theirs."""
     groups: list[tuple[list[str], Outcome]] = []
     for way, outcome in found.items():
         plain = Outcome(outcome.scores, outcome.events, outcome.refused)
@@ -76,7 +79,7 @@ def record(pair: Pair, found: dict[str, Outcome]) -> None:
 
 
 def counts() -> Counter:
-    """Return how many events are recorded, each once per pair: by category, and by what befell them."""
+    """Return how many events are recorded, once per pair, by category and what befell them."""
     found: Counter = Counter()
     for pair in PAIRS:
         documents, _ = read(EXPECTED / pair.name)

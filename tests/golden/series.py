@@ -43,6 +43,9 @@ def samples_of_recording(path):
 
     with path.open("rb") as file:
         return [
-            (message.log_time // 1000, {f"{channel.topic}.value": json.loads(message.data)["value"]})
+            (
+                message.log_time // 1000,
+                {f"{channel.topic}.value": json.loads(message.data)["value"]},
+            )
             for _, channel, message in make_reader(file).iter_messages()
         ]

@@ -16,7 +16,6 @@ import shutil
 import sys
 import threading
 import warnings
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -45,7 +44,7 @@ from tests.golden.form import Outcome
 from tests.golden.series import as_series, samples_of
 
 CHUNK = 300  # rows
-SAVED_EVERY = 20  # rows between two saves of a stream that is killed
+SAVED_EVERY = 50  # rows between two saves of a stream that is killed
 DELIVERY = 256  # samples of a live delivery
 
 REFUSALS = (  # the beginning of a sentence, or a part of it → kind
@@ -55,7 +54,10 @@ REFUSALS = (  # the beginning of a sentence, or a part of it → kind
     ("extra channel", r"not in model|the header has"),
     ("unknown channel", r"unknown channel"),
     ("other unit", r"was .* in training, is .* here"),
-    ("too short", r"needs? at least|first score needs|is shorter than|must be at most the series length|at least \d+ rows"),
+    (
+        "too short",
+        r"needs? at least|first score needs|must be at most the series length|at least \d+ rows",
+    ),
     ("time backwards", r"runs backwards"),
     ("no alarm policy", r"no alarm policy"),
     ("no channel names", r"without channel names"),
@@ -96,7 +98,9 @@ class Clock:
 
 def ordered(events):
     """Return events in an order that no way in decides."""
-    return sorted(events, key=lambda e: (e["start"], e["category"], e.get("fired", 0), e.get("number", 0)))
+    return sorted(
+        events, key=lambda e: (e["start"], e["category"], e.get("fired", 0), e.get("number", 0))
+    )
 
 
 def finite(value):
@@ -120,7 +124,8 @@ def neutral(event):
         }  # fmt: skip
     if event.why is not None:
         found |= {
-            "fault": event.why.kind, "sentence": event.why.sentence, "blamed": list(event.why.channels),
+            "fault": event.why.kind, "sentence": event.why.sentence,
+            "leading": list(event.why.channels),
         }  # fmt: skip
     return found
 
@@ -200,7 +205,9 @@ def file_of(pair, folder):
         return pair.path
     series = as_series(pair)
     lines = pl.read_parquet(pair.path).write_csv().splitlines()
-    lines.insert(1, ",".join(["" if series.times is None else "s", *pair.units][-len(lines[0].split(",")) :]))
+    lines.insert(
+        1, ",".join(["" if series.times is None else "s", *pair.units][-len(lines[0].split(",")) :])
+    )
     path = folder / f"{pair.series}.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -230,7 +237,7 @@ def read_events(records, clock):
         if clock.micros is not None:
             event |= {"begin_us": micros_of(record["from"]), "last_us": micros_of(record["to"])}
         if (why := record.get("why")) is not None:
-            event |= {"fault": why["kind"], "sentence": why["sentence"], "blamed": why["channels"]}
+            event |= {"fault": why["kind"], "sentence": why["sentence"], "leading": why["channels"]}
         found.append(event)
     return ordered(found)
 
@@ -303,12 +310,14 @@ def stream(pair: Pair, folder: Path) -> Outcome:
     if code:
         return Outcome(refused=[refusal(error_of(err))])
     scores, refused = read_answers(map(json.loads, out.splitlines()), len(series))
-    records = [json.loads(line) for line in events.read_text().splitlines()] if events.exists() else []
+    records = (
+        [json.loads(line) for line in events.read_text().splitlines()] if events.exists() else []
+    )
     return Outcome(scores, read_events(records, Clock(series)), refused)
 
 
 class KilledInput:
-    """Lines of standard input; at one of them the files are set aside as a kill would leave them."""
+    """Lines of standard input; at one of them the files are set aside as after a kill."""
 
     def __init__(self, lines, *, at, keep):
         self._lines, self._at, self._keep, self._read = lines, at, keep, 0
@@ -336,7 +345,7 @@ def resumed(pair: Pair, folder: Path) -> Outcome:
                 shutil.copy(folder / name, aside / name)
 
     words = [*stream_words(pair, folder, "resumed.jsonl"), "--state", folder / "state.json"]
-    words += ["--save-every", SAVED_EVERY]
+    words += ["--save-every", min(SAVED_EVERY, kill_row(pair, len(series)))]
     killed = KilledInput(lines, at=1 + kill_row(pair, len(series)), keep=keep)
     code, out, err = run(*words, stdin=killed)
     if code:
@@ -405,7 +414,8 @@ def fleet_of(model, hold, allow_missing):
     known = detector.alarm_setup_ is not None
     return {
         name: Outcome(None if name in stopped else scores[name],
-                      ordered(events[name]) if known and name not in stopped else None, refused[name])
+                      ordered(events[name]) if known and name not in stopped else None,
+                      refused[name])
         for name in series
     }  # fmt: skip
 
@@ -414,13 +424,19 @@ def changed(changes):
     """Return the final events of a vehicle, each with the rows at which it changed."""
     found = []
     for last in (change for change in changes if change.what == "final"):
-        own = [c for c in changes if (c.event.kind, c.event.number) == (last.event.kind, last.event.number)]
-        found.append(neutral(last.event) | {"changes": [[change.what, change.row] for change in own]})
+        own = [
+            c
+            for c in changes
+            if (c.event.kind, c.event.number) == (last.event.kind, last.event.number)
+        ]
+        found.append(
+            neutral(last.event) | {"changes": [[change.what, change.row] for change in own]}
+        )
     return found
 
 
 def push(scorer, rows, times, refused, stopped, row):
-    """Push one row of each vehicle; a vehicle whose rows do not fit the model takes no further part."""
+    """Push one row of each vehicle; one whose rows do not fit the model takes no further part."""
     while rows:
         try:
             return scorer.push(rows, times)
@@ -441,7 +457,7 @@ def push(scorer, rows, times, refused, stopped, row):
 
 
 def live(pair: Pair, folder: Path) -> Outcome | None:
-    """The live server with a store in SQLite: REST for scores and events, the page for the sentence."""
+    """The live server with a store in SQLite: REST for scores and events, pages for sentences."""
     if pair.allow_missing or pair.units:
         return None  # there is no such option
     return live_of(pair.model, pair.hold, folder.parent)[pair.name]
@@ -466,7 +482,11 @@ class Receipts:
 @cache
 def live_of(model, hold, folder):
     """Return the outcomes of the pairs of a model that are held alike, as one fleet of vehicles."""
-    pairs = [p for p in PAIRS if (p.model, p.hold) == (model, hold) and not p.allow_missing and not p.units]
+    pairs = [
+        p
+        for p in PAIRS
+        if (p.model, p.hold) == (model, hold) and not p.allow_missing and not p.units
+    ]
     detector, other = load(pairs[0]), load(pairs[0])
     limit = {} if hold is None else {"hold_limit": hold}
     store = folder / f"{model}-{hold}.db"
@@ -485,7 +505,9 @@ def live_of(model, hold, folder):
     for pair in pairs:
         samples = [Sample(pair.name, time, values) for time, values in samples_of(pair)]
         for first in range(0, len(samples), DELIVERY):
-            engine.submit(Delivery(samples[first : first + DELIVERY], "golden", receipts), timeout=60)
+            engine.submit(
+                Delivery(samples[first : first + DELIVERY], "golden", receipts), timeout=60
+            )
             sent += 1
             receipts.wait(sent)
     app = create_app(engine, config, None, explain=Explainer(other))
@@ -567,7 +589,7 @@ def live_event(event, clock, client):
     if event["kind"] == "anomaly":
         page = client(f"/events/{event['id']}").text
         (section,) = sections(page)
-        found |= {name: section[name] for name in ("fault", "sentence", "blamed")}
+        found |= {name: section[name] for name in ("fault", "sentence", "leading")}
     return found
 
 
@@ -591,10 +613,13 @@ def sections(page):
         }
         kind = plain(re.search(r"class=\"kind\">(.*?)</span>", part, flags=re.DOTALL)[1])
         sentence = plain(re.search(r"class=\"telling\">(.*?)</p>", part, flags=re.DOTALL)[1])
-        names = re.findall(r"<(?:code|span|b|bdi)[^>]*>(.*?)</(?:code|span|b|bdi)>", facts["channels"])
+        names = re.findall(
+            r"<(?:code|span|b|bdi)[^>]*>(.*?)</(?:code|span|b|bdi)>", facts["channels"]
+        )
         found.append({
-            "fault": "unknown" if kind == "unusual" else kind, "sentence": sentence.removesuffix("."),
-            "blamed": [plain(name) for name in names] or plain(facts["channels"]).split(", "),
+            "fault": "unknown" if kind == "unusual" else kind,
+            "sentence": sentence.removesuffix("."),
+            "leading": [plain(name) for name in names] or plain(facts["channels"]).split(", "),
             "from": plain(facts["from"]), "to": plain(facts["to"]),
         })  # fmt: skip
     return found
@@ -611,7 +636,9 @@ def report(pair: Pair, folder: Path) -> Outcome:
         return Outcome(refused=[refusal(error_of(err))])
     page = target.read_text(encoding="utf-8")
     verdict = out.splitlines()[0].partition(": ")[2]
-    told = [{name: one[name] for name in ("fault", "sentence", "from", "to")} for one in sections(page)]
+    told = [
+        {name: one[name] for name in ("fault", "sentence", "from", "to")} for one in sections(page)
+    ]
     return Outcome(notes={"verdict": verdict, "events": told})
 
 
@@ -619,7 +646,7 @@ def report(pair: Pair, folder: Path) -> Outcome:
 
 
 def bench(pair: Pair, folder: Path) -> Outcome | None:
-    """A job of a benchmark: the detector of the pair, fitted on the first part of the labelled file."""
+    """A job of a benchmark: the detector of the pair, fitted on the first part of its file."""
     if not pair.benched:
         return None
     train, faults = LABELLED[pair.series]
@@ -635,13 +662,14 @@ def bench(pair: Pair, folder: Path) -> Outcome | None:
     own = {"alarm_budget": None, "context": ()} if "alarm_budget" in params else {}
     name = type(axonad.load(pair.model_path)).__name__
     made = make_detector(name, **{**params, **own})
-    job = Job(suite="golden", series=ref, detector=name, label=name, params=made.get_params(), seed=1,
-              protocol=Protocol(name="causal", window=20))  # fmt: skip
+    job = Job(suite="golden", series=ref, detector=name, label=name, params=made.get_params(),
+              seed=1, protocol=Protocol(name="causal", window=20))  # fmt: skip
     row = execute(job, series=load_own_file(ref))
     assert row.status == "ok", row.reason
     return Outcome(notes={"metrics": dict(row.metrics), "alarms": dict(row.alarms)})
 
 
 WAYS = {
-    way.__name__: way for way in (python, score, chunks, stream, resumed, fleet, live, report, bench)
+    way.__name__: way
+    for way in (python, score, chunks, stream, resumed, fleet, live, report, bench)
 }
