@@ -51,15 +51,6 @@ def test_imports_stay_light(code, absent):
     assert not set(absent.split()) & set(loaded)
 
 
-def test_files_stay_short():
-    long = {
-        str(path.relative_to(ROOT)): count
-        for path in (ROOT / "src").rglob("*.py")
-        if (count := len(path.read_text().splitlines())) > 300
-    }
-    assert not long
-
-
 @pytest.mark.parametrize("name", sorted(set(MODULES) - ELSEWHERE))
 def test_examples_in_docstrings_work(name):
     module = importlib.import_module(name)

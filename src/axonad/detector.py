@@ -25,6 +25,7 @@ from axonad.alarmed import Alarmed
 from axonad.config import build, check_choice, check_float, outlier_tags
 from axonad.data.context import Context, NewContext
 from axonad.data.frames import Matrix, Names, check_finite, match_channels, to_matrix
+from axonad.data.holding import learn_hold
 from axonad.data.recordings import Recordings
 from axonad.data.units import check_units, common_units
 from axonad.errors import ConfigError
@@ -114,6 +115,7 @@ class Detector(Alarmed):
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
             self.interval_ = interval
+            self.hold_ = learn_hold(source, names, interval)
             self._fitted_with = self.get_params()
             if scores is None:
                 scores = self.recordings_.each(self._score, self.in_context(X))

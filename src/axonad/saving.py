@@ -32,6 +32,7 @@ KIND = "axonad-detector"
 MOST_CHANNELS = 10_000_000
 LATER = ("context", "alarm_budget", "seconds_per_step")  # parameters that old models lack
 LONGEST = 1000  # characters of a text about the training data
+LONGEST_AGE = 2**52  # microseconds
 
 
 class Saving(Conditioning, ABC):
@@ -49,9 +50,9 @@ class Saving(Conditioning, ABC):
     """Name and times of the training data as text, if whoever called ``fit`` has set it."""
     units_: Mapping[str, str] = MappingProxyType({})
     """Units of the training channels, where they are known; scoring is refused in others."""
-    max_age_: str | None = None
-    """For how long values of training recordings were held, if whoever called ``fit`` has set it;
-    recordings to score are read alike, at ``interval_``."""
+    hold_: Mapping[str, int] | None = None
+    """For how many microseconds a value of each channel is held on the raster, in files that are
+    scored and in live samples alike; None without times or names, and in models of 0.2.0."""
     alarm_setup_: AlarmSetup | None = None
     """Alarm policy and rules for bad data; None unless :meth:`set_alarms` gave it some."""
     reference_: Reference | None = None
@@ -137,8 +138,8 @@ class Saving(Conditioning, ABC):
             document["alarms"] = self.alarm_setup_.to_json()
         if self.units_:
             document["units"] = dict(self.units_)
-        if self.max_age_ is not None:
-            document["max_age"] = self.max_age_
+        if self.hold_ is not None:
+            document["hold"] = dict(self.hold_)
         if self.context_ is not None:
             document["context"] = self.context_.to_json()
         if self.trained_on_ is not None:
@@ -165,9 +166,7 @@ class Saving(Conditioning, ABC):
             self.trained_on_ = {name: str(value)[:LONGEST] for name, value in known.items()}
         if document.get("units") is not None:
             self.units_ = _check_units(document["units"])
-        if document.get("max_age") is not None:
-            self.max_age_ = str(document["max_age"])
-            parse_duration("max_age", self.max_age_)
+        self.hold_ = _load_hold(document, self.channel_names)
         if self.context:
             columns = find_columns(self.context, self.channel_names, self.n_features_in_)
             entries = check_entries("context", document["context"])
@@ -229,3 +228,21 @@ def _check_units(units: object) -> dict[str, str]:
     if not all(isinstance(unit, str) for unit in found.values()):
         raise TypeError(f"units are {units!r:.40}; expected texts by channel")
     return {name: str(unit) for name, unit in found.items()}
+
+
+def _load_hold(document: Mapping[str, Any], names: Names) -> dict[str, int] | None:
+    """Return the time for which each channel's value is held, from a saved document.
+
+    Models of 0.2.0 have one duration for all channels, ``max_age``, or none.
+    """
+    if document.get("max_age") is not None:
+        age = parse_duration("max_age", str(document["max_age"]))
+        return None if names is None else dict.fromkeys(names, age)
+    if document.get("hold") is None:
+        return None
+    found = check_entries("hold", document["hold"])
+    if set(found) != set(names or ()):
+        raise ValueError("hold must have one entry for each channel")
+    if any(type(age) is not int or not 0 < age < LONGEST_AGE for age in found.values()):
+        raise ValueError(f"hold is {found!r:.60}; expected whole microseconds above 0")
+    return dict(found)

@@ -68,7 +68,9 @@ def without_channels(detector: Detector, missing: Sequence[str]) -> Detector:
         warnings.simplefilter("ignore", DataWarning)
         made.fit(_sample(reference, columns, left))
     made.units_ = {name: unit for name, unit in detector.units_.items() if name in left}
-    made.interval_, made.max_age_ = detector.interval_, detector.max_age_
+    made.interval_ = detector.interval_
+    if detector.hold_ is not None:
+        made.hold_ = {name: detector.hold_[name] for name in left}
     made.trained_on_ = detector.trained_on_
     move = _find_move(detector.decision_scores_, made.decision_scores_)
     made.threshold_ = max(made.threshold_, move(detector.threshold_))

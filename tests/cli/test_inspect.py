@@ -86,9 +86,9 @@ def test_the_raster_of_training_is_that_of_scoring(run, drive, tmp_path):
     code, _, _ = run("fit", drive, "--out", "m", *RIDGE, *DBC, *words)
     assert code == 0
     code, _, err = run("score", "m", drive, "--out", "a.csv", *DBC)
-    assert "note: raster of recordings: 20 Hz as in training, values held for 60ms as in" in err
+    assert "note: raster of recordings: 20 Hz as in training, values held for 0.06 s, as in" in err
     code, _, err = run("score", "m", drive, "--out", "b.csv", *DBC, *words[2:4])
-    assert "values held for 60ms as in training" in err
+    assert "values held for 0.06 s, as in training" in err
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
     code, _, err = run("score", "m", drive, "--out", "c.csv", *DBC, "--max-age", "2s",
                        "--rate", "25Hz")  # fmt: skip

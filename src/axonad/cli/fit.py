@@ -20,7 +20,7 @@ from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_json, print_line
 from axonad.config import build, parse_assignments, read_toml
-from axonad.data.readers import is_recording, read
+from axonad.data.readers import read
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
@@ -127,7 +127,6 @@ def fit(
     raw = files.read(read_one)
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
     made.fit(recordings)
-    made.max_age_ = max_age if any(map(is_recording, paths)) else None
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from axonad.cli.terminal import print_note
-from axonad.data.raster import SECOND, describe_interval, parse_rate
+from axonad.data.holding import describe_hold
+from axonad.data.raster import SECOND, describe_interval, parse_duration, parse_rate
 from axonad.data.readers import is_recording, read
 from axonad.data.series import Series
 from axonad.data.units import check_units
@@ -47,8 +48,8 @@ def read_names(path: Path) -> dict[str, str]:
 def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dict[str, Any]:
     """Return the options of a file that a model scores.
 
-    Of a recording, the model's channels are read, on the raster of training unless the options say
-    otherwise.
+    Of a recording, the model's channels are read, on the raster of training and held for as long as
+    the model says, unless the options say otherwise.
     """
     found = dict(options)
     if not is_recording(path):
@@ -57,8 +58,8 @@ def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dic
         found.setdefault("channels", detector.channel_names)
     if detector.interval_ is not None:
         found.setdefault("rate", f"{max(1, round(detector.interval_ * SECOND))}us")
-    if detector.max_age_ is not None:
-        found.setdefault("max_age", detector.max_age_)
+    if detector.hold_ is not None:
+        found.setdefault("max_age", detector.hold_)
     return found
 
 
@@ -69,18 +70,24 @@ def say_raster(detector: Detector, options: Mapping[str, Any], paths: Iterable[P
     rate, age = options.get("rate"), options.get("max_age")
     before = None if detector.interval_ is None else detector.interval_ * SECOND
     trained = "its own rate" if before is None else describe_interval(before)
-    held = "by the default rule" if detector.max_age_ is None else f"for {detector.max_age_}"
+    hold = detector.hold_
+    held = "by the rule for files" if hold is None else describe_hold(hold)
     parts = []
     if rate is not None and (before is None or abs(parse_rate(rate) - before) > 1):
         parts.append(f"{describe_interval(parse_rate(rate))} (--rate; in training {trained})")
     elif before is not None:
         parts.append(f"{trained} as in training")
-    if age is not None and age != detector.max_age_:
+    if age is not None and {parse_duration("max_age", age)} != set((hold or {}).values()):
         parts.append(f"values held for {age} (--max-age; in training {held})")
-    elif detector.max_age_ is not None:
-        parts.append(f"values held {held} as in training")
+    elif hold is not None:
+        parts.append(f"values held {held}, as in training")
     if parts:
         print_note(f"raster of recordings: {', '.join(parts)}")
+    if hold is None and age is None and before is not None:
+        print_note(
+            "the model does not say for how long values are held; ten intervals of each channel of "
+            "the file were taken. axonad recalibrate on normal recordings writes it into the model"
+        )
 
 
 def read_for_model(

@@ -22,6 +22,7 @@ from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_json, print_line, print_note
 from axonad.config import build, parse_assignments
 from axonad.data.frames import Names
+from axonad.data.holding import learn_hold
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError
@@ -116,6 +117,8 @@ def recalibrate(
     )  # fmt: skip
     before = detector.threshold_
     detector.set_alarms(setup)
+    if detector.hold_ is None or max_age is not None:
+        detector.hold_ = learn_hold(raw, detector.channel_names, detector.interval_)
     detector.save(folder, overwrite=force)
     for line in found.warnings():
         print_note(line)

@@ -8,7 +8,9 @@ it. Files, chunks and streams all follow this rule.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,9 @@ from numpy.typing import NDArray
 from axonad.config import check_int
 from axonad.data.clock import Clock
 from axonad.data.frames import Names, channel_label
+from axonad.data.raster import HOLD, SECOND
 from axonad.data.series import Series
-from axonad.data.timing import to_seconds
+from axonad.data.timing import sampling_interval, to_seconds
 from axonad.errors import StaleError
 
 HOLD_LIMIT = 10
@@ -99,6 +102,21 @@ class SeriesFiller:
 
     def fill(self, series: Series) -> Series:
         """Return the next part with missing values held; rows refused are marked unusable."""
+        return self._longer_held(self._fill(series))
+
+    def _longer_held(self, series: Series) -> Series:
+        """Return the series, which now says that its values are held for ``limit`` rows more."""
+        interval = self._interval
+        if interval is None and series.times is not None:
+            seconds = to_seconds(series.times)
+            interval = None if seconds is None else sampling_interval(seconds)
+        if interval is None:
+            return series
+        more = round(self._limit * interval * SECOND)
+        known = series.hold or (0,) * len(series.channels)
+        return replace(series, hold=tuple(age + more for age in known))
+
+    def _fill(self, series: Series) -> Series:
         first, self._row = self._row, self._row + len(series)
         if self._holding is None:
             self._holding = Holding(len(series.channels), series.channels)
@@ -153,3 +171,37 @@ def hold_missing(
     yet, are marked unusable: no window includes them, and they get no score.
     """
     return SeriesFiller(max_hold, interval=interval).fill(series)
+
+
+def describe_hold(hold: Mapping[str, int]) -> str:
+    """Return for how long values are held as people say it.
+
+    >>> describe_hold({"a": 2_000_000}), describe_hold({"a": 500_000, "b": 20_000_000})
+    ('for 2 s', 'for 0.5 to 20 s, by channel')
+    """
+    low, high = min(hold.values()) / SECOND, max(hold.values()) / SECOND
+    return f"for {low:g} s" if low == high else f"for {low:g} to {high:g} s, by channel"
+
+
+def learn_hold(
+    recordings: Sequence[Any], names: Names, interval: float | None
+) -> dict[str, int] | None:
+    """Return the microseconds for which a model holds a value of each channel on its raster.
+
+    That is the longest time for which a recording did, and ``HOLD`` rows where none says so. None
+    for channels without names and for rows whose ``interval``, in seconds, is not known.
+
+    >>> drive = Series(values=np.zeros((2, 2)), channels=("a", "b"), hold=(5_000_000, 0))
+    >>> learn_hold([drive], ("a", "b"), 0.1)
+    {'a': 5000000, 'b': 1000000}
+    """
+    if names is None or interval is None:
+        return None
+    found = dict.fromkeys(names, 0)
+    for one in recordings:
+        if isinstance(one, Series) and one.hold is not None:
+            for name, age in zip(one.channels, one.hold, strict=True):
+                if name in found:
+                    found[name] = max(found[name], age)
+    usual = round(HOLD * interval * SECOND)
+    return {name: age or usual for name, age in found.items()}

@@ -33,6 +33,9 @@ class Series:
         One unit per channel, empty where it is not known; None if none is.
     unusable
         Rows without usable values, or None: no window includes them, and they get no score.
+    hold
+        Microseconds for which values of each channel were held when the rows were made, 0 where
+        this is not known; None if nothing is.
     """
 
     values: Matrix
@@ -42,6 +45,7 @@ class Series:
     name: str = "series"
     unusable: NDArray[np.bool_] | None = None
     units: tuple[str, ...] | None = None
+    hold: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", np.asarray(self.values))
@@ -51,8 +55,11 @@ class Series:
                 f"name, got {self.values.shape}"
             )
         check_unique(self.channels)
-        if self.units is not None and len(self.units) != len(self.channels):
-            raise InputError(f"units must have {len(self.channels)} entries, got {len(self.units)}")
+        for what, entries in {"units": self.units, "hold": self.hold}.items():
+            if entries is not None and len(entries) != len(self.channels):
+                raise InputError(
+                    f"{what} must have {len(self.channels)} entries, got {len(entries)}"
+                )
         columns = {"labels": self.labels, "times": self.times, "unusable": self.unusable}
         for what, column in columns.items():
             if column is not None and len(column) != len(self.values):
@@ -81,4 +88,5 @@ class Series:
         kept = [i for i, name in enumerate(self.channels) if name in wanted]
         channels = tuple(self.channels[i] for i in kept)
         units = None if self.units is None else tuple(self.units[i] for i in kept)
-        return replace(self, values=self.values[:, kept], channels=channels, units=units)
+        hold = None if self.hold is None else tuple(self.hold[i] for i in kept)
+        return replace(self, values=self.values[:, kept], channels=channels, units=units, hold=hold)

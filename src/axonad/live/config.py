@@ -53,11 +53,11 @@ class Input:
     """How samples become rows, and what happens to those that do not fit."""
 
     rate: str = ""  # of the raster, such as "10Hz"; default: that of the training data
-    max_age: str = ""  # for which a value is held on the raster; default: by the model, or one row
+    max_age: str = ""  # for which a value is held on the raster; default: as the model says
     lateness: str = "0s"  # how long a row waits for samples that come out of order
     max_ahead: str = "10s"  # a sample further ahead of clock and vehicle is refused
     ignore_extra: bool = True  # leave out channels that the model does not know
-    hold_limit: int = 10  # rows in which a missing value is replaced by the last one
+    hold_limit: int | None = None  # more rows in which a value is held; default: 0 with ages, or 10
     queue: int = 200_000  # samples that may wait to be scored
     overload: str = "hold"  # with a full queue: "hold" the sources, or "shed" samples
     batch: int = 20_000  # samples scored and stored together at most
@@ -202,7 +202,7 @@ def _check_type(what: str, value: Any, known: dataclasses.Field[Any]) -> None:
         wanted, right = "a table of text", isinstance(value, Mapping)
     elif isinstance(default, bool):
         wanted, right = "true or false", isinstance(value, bool)
-    elif isinstance(default, int):
+    elif isinstance(default, int) or default is None:
         wanted, right = "a whole number", type(value) is int and value >= 0
     elif isinstance(default, float):
         right = type(value) in (int, float) and 0 <= value < float("inf")

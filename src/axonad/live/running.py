@@ -20,6 +20,7 @@ from axonad.live.sinks.runner import SinkRunner
 from axonad.live.sources.contract import Source
 from axonad.live.sources.http import deliver
 from axonad.live.store.choose import open_store
+from axonad.live.watch import hold_limit
 from axonad.live.web.app import create_app
 from axonad.live.web.expected import expect_of
 from axonad.live.web.explaining import Explainer
@@ -28,6 +29,12 @@ from axonad.live.web.serve import Source as Startable
 from axonad.live.web.serve import serve
 
 log = logging.getLogger("axonad.live")
+
+NO_HOLD = (
+    "the model does not say for how long a channel's value is held, so channels that are sent less "
+    "often than there are rows are missing in between; axonad recalibrate on normal recordings "
+    "writes it into the model, max_age of [input] sets it"
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,8 @@ def run_live(
     keys = open_keys(config.server)
     for caution in cautions(config.server):
         log.warning("%s", caution)
+    if detector.hold_ is None and not config.input.max_age:
+        log.warning("%s", NO_HOLD)
     sinks: list[SinkRunner] = []
     engine: Engine
     if config.engine.kind == "ray":
@@ -86,12 +95,15 @@ def run_live(
             store.replace_model(detector.fingerprint)
         engine = LocalEngine(detector, store, config)
         sinks = [SinkRunner(sink, store) for sink in open_sinks(config)]
+    explain = None
+    if explaining is not None:
+        explain = Explainer(explaining, hold_limit=hold_limit(detector, config.input))
     app = create_app(
         engine,
         config,
         keys,
         expect=expect_of(detector),
-        explain=None if explaining is None else Explainer(explaining),
+        explain=explain,
         deliver=_deliver,
     )
     for source in sources:

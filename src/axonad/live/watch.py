@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from axonad.alarms.event import Change
 from axonad.config import check_int
+from axonad.data.holding import HOLD_LIMIT
 from axonad.data.raster import SECOND, parse_duration, parse_rate
 from axonad.detector import Detector
 from axonad.errors import ConfigError, DataWarning, ModelFileError, StaleError
@@ -84,10 +85,10 @@ class Watch:
         self.interval = raster_interval(detector, settings)
         self.vehicles: dict[str, VehicleStream] = {}
         self.counts: Counter[str] = Counter()
-        self._fleet = FleetScorer(detector, hold_limit=settings.hold_limit)
         self._columns = dict.fromkeys(detector.channel_names)
         self._pick = _picker(detector.channel_names)
-        self._ages = _max_ages(len(self._columns), settings, self.interval)
+        self._ages = max_ages(detector, settings, self.interval)
+        self._fleet = FleetScorer(detector, hold_limit=hold_limit(detector, settings))
         self._lateness = to_micros("lateness of [input]", settings.lateness)
         self._ahead = to_micros("max_ahead of [input]", settings.max_ahead)
         self._snapshot_rows = snapshot_rows
@@ -186,6 +187,8 @@ class Watch:
             vehicle = self.vehicles[sample.vehicle] = self._new(sample.vehicle)
             vehicle.generation = sample.time
         vehicle.last_seen, vehicle.seen_at = now, self.clock.monotonic()
+        if not sample.values and self.interval is None:
+            return ""  # it says what time it is, which decides nothing without a raster
         if reason := vehicle.raster.push(sample.time, row):
             vehicle.counts[reason] += 1
             return reason
@@ -202,7 +205,7 @@ class Watch:
         if not (self.settings.ignore_extra or values.keys() <= self._columns.keys()):
             return "unknown channel"
         if not math.isfinite(sum(found)):  # rarely; a value or the sum is NaN or infinite
-            if not any(name in self._columns for name in values):
+            if values and not any(name in self._columns for name in values):
                 return "no known channel"
             found = tuple([value if math.isfinite(value) else math.nan for value in found])
         return np.array(found, dtype=np.float64)
@@ -292,8 +295,26 @@ def raster_interval(detector: Detector, settings: Input) -> int | None:
     return None if detector.interval_ is None else max(1, round(detector.interval_ * SECOND))
 
 
-def _max_ages(channels: int, settings: Input, interval: int | None) -> NDArray[np.int64]:
-    age = interval or 0
+def max_ages(detector: Detector, settings: Input, interval: int | None) -> NDArray[np.int64]:
+    """Return for how many microseconds the value of each channel is held on the raster.
+
+    A model of 0.2.0 does not say so; then it is one row.
+    """
+    names, one_row = detector.channel_names or (), interval or 0
     if settings.max_age:
         age = parse_duration("max_age of [input]", settings.max_age)
-    return np.full(channels, age, dtype=np.int64)
+        return np.full(len(names), max(age, one_row), dtype=np.int64)
+    hold = detector.hold_ or {}
+    return np.array([max(hold.get(name, 0), one_row) for name in names], dtype=np.int64)
+
+
+def hold_limit(detector: Detector, settings: Input) -> int:
+    """Return in how many rows a missing value is replaced by the last one.
+
+    None by default where the raster holds values for as long as model or settings say: its rows are
+    those of a file.
+    """
+    if settings.hold_limit is not None:
+        return settings.hold_limit
+    ages = settings.max_age or detector.hold_
+    return 0 if ages and raster_interval(detector, settings) is not None else HOLD_LIMIT

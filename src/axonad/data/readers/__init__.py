@@ -42,7 +42,7 @@ def read(
     rename: Mapping[str, str] | None = None,
     dbc: Sequence[str | Path] = (),
     rate: str | None = None,
-    max_age: str | None = None,
+    max_age: str | Mapping[str, str | int] | None = None,
     codes: bool = False,
     allow_missing: bool = False,
 ) -> Series:
@@ -76,8 +76,10 @@ def read(
         Rate of a recording's raster, such as ``"10Hz"`` or ``"100ms"``. Default: that of its
         fastest channel, rounded to 1, 2 or 5 times a power of ten, at most 100 Hz.
     max_age
-        For how long a value of a recording is held, such as ``"2s"``. Default: 10 times the
-        channel's own interval, and at least one row.
+        For how long a value of a recording is held, such as ``"2s"``, or a table of channels and
+        durations (text or whole microseconds). Default: 10 times the channel's own interval, and at
+        least one row. Of a table, whose rows stay as they are, it is what a model fitted on it
+        learns: it holds values for so long where samples come at times of their own.
     codes
         Read all integer codes of a recording, such as gears and states.
     allow_missing

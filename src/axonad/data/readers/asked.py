@@ -27,7 +27,7 @@ class Asked:
     rename: Mapping[str, str] = field(default_factory=dict)
     dbc: tuple[str, ...] = ()  # absolute paths
     rate: str | None = None
-    max_age: str | None = None
+    max_age: str | Mapping[str, str | int] | None = None
     codes: bool = False
     allow_missing: bool = False
 
@@ -42,7 +42,8 @@ class Asked:
             known[name] = tuple(map(str, value))
         found = cls(**known)
         found.interval()
-        found.age()
+        for channel in found.max_age if isinstance(found.max_age, Mapping) else [""]:
+            found.age(channel)
         for path in found.dbc:
             if not Path(path).is_file():
                 raise FileError(f"{path} is not a file; expected a DBC file (--dbc)")
@@ -56,9 +57,11 @@ class Asked:
         """Return the interval of the raster in microseconds; None if it is to be chosen."""
         return None if self.rate is None else parse_rate(self.rate)
 
-    def age(self) -> int | None:
-        """Return for how many microseconds a value is held; None if the channel decides."""
-        return None if self.max_age is None else parse_duration("max_age", self.max_age)
+    def age(self, channel: str) -> int | None:
+        """Return the microseconds for which a channel's value is held; None: its samples decide."""
+        given = self.max_age
+        age = given.get(channel) if isinstance(given, Mapping) else given
+        return parse_duration("max_age", age) if isinstance(age, str) else age
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.readers import limits, process
+from axonad.data.readers.about import About
 from axonad.data.readers.request import CSV, Request, read_pieces
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import Buffer
@@ -34,7 +35,18 @@ def read_described(request: Request, data: bytes | None = None) -> tuple[Series,
         for piece in pieces:
             whole.add(piece)
     series = whole.join()
-    return (mark_missing(series) if request.is_recording else series), whole.end
+    if request.is_recording:
+        return mark_missing(_with_hold(series, whole.end.about)), whole.end
+    if request.asked.max_age is not None:
+        hold = tuple(request.asked.age(name) or 0 for name in series.channels)
+        series = replace(series, hold=hold)
+    return series, whole.end
+
+
+def _with_hold(series: Series, about: About | None) -> Series:
+    """Return the series of a recording with the times for which its values were held."""
+    known = {} if about is None else {one.name: one.max_age for one in about.used}
+    return replace(series, hold=tuple(known.get(name) or 0 for name in series.channels))
 
 
 def mark_missing(series: Series) -> Series:

@@ -87,11 +87,10 @@ class _Raster:
             self.fastest = min(known, key=lambda one: known[one], default="")
             interval = choose_interval(known.values())
         self.interval = interval
-        age = asked.age()
-        self.ages = {
-            one: hold_age(native, interval) if age is None else max(age, interval)
-            for one, native in self.native.items()
-        }
+        self.ages = {}
+        for channel, native in self.native.items():
+            age = asked.age(channel)
+            self.ages[channel] = hold_age(native, interval) if age is None else max(age, interval)
         self.channels = tuple(one.name for one in used if one.name != label)
         self.units = tuple(one.unit for one in used if one.name != label)
         self.label = label

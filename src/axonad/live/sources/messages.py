@@ -10,6 +10,10 @@ of their own (NDJSON)::
 Where the topic names the vehicle, the message need not. Where it names the channel too, a message
 is a number or ``{"value": 12.5, "time": 1784505600.5}``, or a list of those.
 
+``"values": {}`` says only what time it is for the vehicle: no older sample will come, beyond the
+allowed lateness, so that rows until then are complete. It ends a stream, or keeps rows coming while
+channels are silent that are sent when they change.
+
 A time is a number of seconds since 1970, or ISO 8601 text; text without a zone is UTC. A number
 that looks like milliseconds or finer is refused, never guessed. Without a time, or with null, the
 time of arrival counts. A value is a number; true is 1 and false is 0; null, NaN and Infinity are
@@ -133,9 +137,12 @@ def _sample(item: Any, arrival: int, vehicle: str) -> Sample:
     values = item
     if "values" in item:
         values = _values(item)
+        if not values:
+            return Sample(name, time, {})
     if not values or len(values) > MAX_CHANNELS:
         raise InputError(
-            f"a sample must have values of 1 to {MAX_CHANNELS:,} channels, got {len(values)}"
+            f"a sample must have values of 1 to {MAX_CHANNELS:,} channels, got {len(values)}; to "
+            'say only what time it is, send "values": {}'
         )
     _check_channels(values)
     if set(map(type, values.values())) != ONLY_FLOAT:

@@ -12,7 +12,7 @@ import numpy as np
 
 from axonad.alarms.event import ANOMALY, DATA, DRIFT, AlarmEvent
 from axonad.alarms.scored import explained_at_end
-from axonad.data.holding import hold_missing
+from axonad.data.holding import HOLD_LIMIT, hold_missing
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError, DataWarning, InputError
@@ -32,10 +32,12 @@ class Explainer:
     """Explains events by the rows around them; the last explanations are kept.
 
     ``detector`` is used by one thread at a time. Give it one of its own, not that of the engine.
+    ``hold_limit`` is the number of rows in which a missing value was held.
     """
 
-    def __init__(self, detector: Detector) -> None:
+    def __init__(self, detector: Detector, *, hold_limit: int = HOLD_LIMIT) -> None:
         self.detector = detector
+        self._hold_limit = hold_limit
         self.around = 2 * detector.history + AROUND
         """Rows before and after an event that an explanation looks at."""
         self._lock = Lock()
@@ -63,7 +65,7 @@ class Explainer:
         found_event = _placed(course, event)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # it was scored without a word about it
-            series = hold_missing(raw, interval=detector.interval_)
+            series = hold_missing(raw, max_hold=self._hold_limit, interval=detector.interval_)
             found = explained_at_end(detector, series, detector.explain(series))
             if event.kind == ANOMALY:
                 setup = detector.alarm_setup_
