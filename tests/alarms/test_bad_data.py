@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from axonad.alarms.bad_data import FEWEST, Carry, DataRules, run_lengths
 from axonad.alarms.data_watch import DataWatch
+from axonad.data.timing import find_runs
 from axonad.errors import ConfigError, InputError
 from tests.conftest import waves
 
@@ -105,6 +106,66 @@ def test_cuts_end_events_and_runs():
         ("frozen", ("speed",), 20, 40), ("frozen", ("speed",), 40, 60)
     ]  # fmt: skip
     assert events(X[:45], cuts=[29, 38]) == []
+
+
+def test_a_channel_that_goes_wrong_again_and_again_is_one_event_with_its_count():
+    X = waves(600, seed=1)
+    X[:, 2][np.arange(600) % 20 > 0] = NAN  # sent every twentieth row
+    (event,) = events(X)
+    assert (event.reason, event.channels, event.start, event.end) == ("missing", ("torque",), 1, 600)
+    assert event.gathered == 29 and event.rows == 599 - 29
+
+    X = waves(300, seed=1)
+    for start in (50, 90, 140):
+        X[start : start + 20, 2] = NAN
+    found = events(X)
+    assert summary(found) == [("missing", ("torque",), 50, 70), ("missing", ("torque",), 90, 110),
+                              ("missing", ("torque",), 140, 160)]  # fmt: skip
+    X[80, 2] = NAN  # a run too short to be reported does not join them
+    assert summary(events(X)) == summary(found)
+    X[76:90, 2] = NAN
+    assert summary(events(X))[0] == ("missing", ("torque",), 50, 110)
+
+
+def test_what_is_held_by_rule_is_not_missing():
+    X = waves(400, seed=1)
+    X[:, 2][np.arange(400) % 50 > 0] = NAN
+    assert len(events(X)) == 1
+    watch = DataWatch(rules(), hold=60)
+    assert watch.push_many(X) + watch.finish() == []
+    X[200:280, 2] = NAN
+    watch = DataWatch(rules())
+    watch.hold_for(60)
+    (change,) = [c for row in X for c in watch.push(row)] + watch.finish()[:0]
+    assert (change.what, change.row, change.event.start) == ("fired", 151 + 60, 151)
+
+
+def naive_events(bad, patience, limit):
+    """Return the events of one channel that is bad where a run of rows is longer than ``limit``."""
+    runs = [(a, b) for a, b in find_runs(bad) if b - a > limit]
+    found = []
+    for start, end in runs:
+        if found and start - found[-1][1] <= patience:
+            found[-1] = (found[-1][0], end, found[-1][2] + 1)
+        else:
+            found.append((start, end, 0))
+    return found
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=30), st.integers(0, 40))
+@settings(max_examples=150, deadline=None)
+def test_events_of_one_channel_are_those_of_plain_loops(lengths, hold):
+    bad = np.concatenate([np.full(length, i % 2 == 0) for i, length in enumerate(lengths)])
+    values = np.where(bad, NAN, np.arange(len(bad)) % 7.0)[:, None]
+    known = DataRules.learn([np.arange(20.0)[:, None] % 7.0])
+    watch = DataWatch(known, hold=hold)
+    changes = watch.push_many(values) + watch.finish()
+    found = [c.event for c in changes if c.what == "final"]
+    limit = max(FEWEST, hold)
+    expected = naive_events(bad, limit, limit)
+    assert [(e.start, e.end, e.gathered) for e in found] == expected
+    rows = [change.row for change in changes]
+    assert rows == sorted(rows)
 
 
 def naive_runs(values):

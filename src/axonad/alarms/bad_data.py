@@ -2,7 +2,8 @@
 
 Per channel that moves in normal data:
 
-- **missing**: no value for more rows in a row than twice the longest such run in normal data;
+- **missing**: no value for more rows in a row than twice the longest such run in normal data, and
+  than the last value is held for;
 - **frozen**: exactly the same value for more rows than twice the longest such run;
 - **unplugged**: frozen at a value outside the range of normal data;
 - **out of range**: further outside that range than ``margin`` times its width, or times its
@@ -47,7 +48,8 @@ class DataRules:
 
     ``low`` and ``high`` are its range, ``constant`` and ``missing`` its longest runs in rows,
     ``share`` is the share of values it lacks. A channel that had no value at all has the range NaN.
-    ``context`` are the columns of channels that only set the scene.
+    ``context`` are the columns of channels that only set the scene. ``held`` is the number of rows
+    for which whoever scores holds a missing value: until then it is not missing. It is not saved.
     """
 
     names: Names
@@ -58,6 +60,7 @@ class DataRules:
     share: Array
     margin: float = MARGIN
     context: tuple[int, ...] = ()
+    held: int = 0
 
     @classmethod
     def learn(
@@ -119,7 +122,7 @@ class DataRules:
         """Longest runs of one value and without a value that are not reported."""
         # A channel that does not move is never frozen.
         constant = np.where(self.moves, np.maximum(FEWEST, FACTOR * self.constant), FAR)
-        return constant, np.maximum(FEWEST, FACTOR * self.missing)
+        return constant, np.maximum(max(FEWEST, self.held), FACTOR * self.missing)
 
     def ranks(self, values: Array, constant: Counts, missing: Counts) -> NDArray[np.int8]:
         """Return what is wrong with each value: 0 for nothing, else a place in ``REASONS``, from 1.
@@ -154,7 +157,8 @@ class DataRules:
     def from_json(cls, document: Mapping[str, Any], *, channels: int) -> Self:
         """Return saved rules; raise KeyError, TypeError or ValueError if they make no sense."""
         given = {"context": [], **document}  # rules saved before there was context have none
-        values: dict[str, Any] = {field.name: given[field.name] for field in fields(cls)}
+        saved = [field.name for field in fields(cls) if field.name != "held"]
+        values: dict[str, Any] = {name: given[name] for name in saved}
         values["context"] = tuple(check_counts("context", values["context"]))
         if any(column >= channels for column in values["context"]):
             raise ValueError(f"the rules for bad data have the context {values['context']!r:.60}")

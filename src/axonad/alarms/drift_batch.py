@@ -10,7 +10,8 @@ from axonad.alarms.drift_marks import mark_event, watch_drift
 from axonad.alarms.event import AlarmEvent
 from axonad.alarms.scored import placed_at_end, without_lead
 from axonad.data.clock import Clock
-from axonad.data.frames import match_channels, to_matrix
+from axonad.data.frames import match_channels
+from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
 
@@ -32,7 +33,7 @@ def find_drift(
         return [], None
     if found is None:
         found = placed_at_end(detector).explain(X, blame=False)
-    values, names = to_matrix(X)
+    values, names = recorded_values(X)
     known, count = detector.channel_names, detector.n_features_in_
     values = match_channels(values, names, expected=known, count=count)
     times = X.times if isinstance(X, Series) else None

@@ -46,7 +46,8 @@ class AlarmEvent(Event):
     drift: bool = False
     """Whether drift held while it was firing, so that its score is not to be trusted."""
     gathered: int = 0
-    """Number of later events that were gathered into it, see :mod:`axonad.alarms.gathering`."""
+    """Number of later events that were gathered into it (:mod:`axonad.alarms.gathering`); of data,
+    how often the channels went wrong again before it ended."""
 
     @property
     def cause(self) -> tuple[str | int | None, tuple[str, ...]]:

@@ -16,7 +16,8 @@ from axonad.alarms.held_out import FOLDS, score_left_out, score_new
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import placed_at_end
 from axonad.alarms.setup import AlarmSetup
-from axonad.data.frames import Matrix, match_channels, to_matrix
+from axonad.data.frames import Matrix, match_channels
+from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.data.timing import find_stretches, judge_steps, sampling_interval, to_seconds
 from axonad.errors import DataWarning, InputError
@@ -137,10 +138,10 @@ def _warn_of_training_data(detector: Alarmed, scored: Sequence[Recording]) -> No
 
 
 def matching_values(detector: Alarmed, recordings: Sequence[Any]) -> list[Matrix]:
-    """Return the values of recordings with the channels of training."""
+    """Return the values of recordings with the channels of training, NaN where one is missing."""
     matrices = []
     for X in recordings:
-        values, names = to_matrix(X)
+        values, names = recorded_values(X)
         known, count = detector.channel_names, detector.n_features_in_
         matrices.append(match_channels(values, names, expected=known, count=count))
     return matrices

@@ -25,6 +25,11 @@ def make_filler(
     return SeriesFiller(HOLD_LIMIT if max_hold is None else max_hold, interval=interval)
 
 
+def held_for(filler: SeriesFiller | None) -> int:
+    """Return in how many rows a missing value is held."""
+    return 0 if filler is None else filler.limit
+
+
 def fill_series(series: Series, filler: SeriesFiller | None) -> Series:
     """Return the series with missing values filled, and say how many."""
     if filler is None:

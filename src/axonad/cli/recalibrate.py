@@ -118,7 +118,7 @@ def recalibrate(
     before = detector.threshold_
     detector.set_alarms(setup)
     if detector.hold_ is None or max_age is not None:
-        detector.hold_ = learn_hold(raw, detector.channel_names, detector.interval_)
+        detector.hold_ = learn_hold(filled, detector.channel_names, detector.interval_)
     detector.save(folder, overwrite=force)
     for line in found.warnings():
         print_note(line)

@@ -13,7 +13,7 @@ from axonad import __version__, atomic
 from axonad.cli import options
 from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.missing_channels import Models
-from axonad.cli.missing_values import fill_series, make_filler
+from axonad.cli.missing_values import fill_series, held_for, make_filler
 from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_for_model, read_options, say_raster
 from axonad.cli.report_files import (
@@ -197,7 +197,9 @@ def _score_file(
         detector, raw = models.of(raw)
         filler = make_filler(reading.fill, reading.max_hold, interval=detector.interval_)
         series = fill_series(raw, filler)
-        scored = score_series(detector, series, raw=raw, explained=plots)
+        scored = score_series(
+            detector, series, raw=raw, explained=plots, hold=held_for(filler)
+        )
     for one in caught:
         warnings.warn(one.message, one.category, stacklevel=2)
     notes = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]

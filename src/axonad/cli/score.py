@@ -16,7 +16,7 @@ from axonad.cli.alarm_options import AlarmRate, Threshold, apply_threshold
 from axonad.cli.event_files import write_events
 from axonad.cli.event_table import count_events, print_events
 from axonad.cli.missing_channels import Models
-from axonad.cli.missing_values import fill_series, make_filler
+from axonad.cli.missing_values import fill_series, held_for, make_filler
 from axonad.cli.output_files import write_table
 from axonad.cli.reading import (
     checked_chunks,
@@ -198,13 +198,15 @@ def _score_file(models: Models, job: ScoreJob, how: Reading, chunk: int | None) 
             return prepared(rows, keep=how.known, filler=how.filler(), watch=watch)
 
         keep = how.keep_all or job.events is not None
-        found = score_chunked(detector, chunks, job.target, keep_events=keep)
+        hold = held_for(how.filler())
+        found = score_chunked(detector, chunks, job.target, keep_events=keep, hold=hold)
     else:
         raw = read_for_model(job.data, how.columns, detector, ignore_extra=how.known is not None)
         detector, raw = models.of(raw)
-        filled = fill_series(raw, how.filler())
+        filler = how.filler()
+        filled = fill_series(raw, filler)
         found, explained = _score_whole(detector, filled, job, explain=how.explain)
-        if (watch := data_collector(detector)) is not None:
+        if (watch := data_collector(detector, hold=held_for(filler))) is not None:
             watch.add(raw)
             found = replace(found, data=watch.finish())
         if (drift := drift_collector(detector)) is not None:

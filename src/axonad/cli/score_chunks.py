@@ -71,20 +71,22 @@ def score_chunked(
     target: Path,
     *,
     keep_events: bool = False,
+    hold: int = 0,
 ) -> EventList:
     """Write the score table of a file to ``target`` and return the events in it.
 
     The file is read twice: the first pass rejects bad input before hours are spent on scoring. If
     the scores of the table are not placed at the end of windows, by which alarms are judged, a
     third pass finds the events. Without ``keep_events`` only the strongest events are returned.
-    ``chunks`` gives the chunks, and shows them to the watch it is given.
+    ``chunks`` gives the chunks, and shows them to the watch it is given; ``hold`` is the number of
+    rows in which they hold missing values.
     """
     if "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
     with working("checking the file"):
         checked = check_chunks(detector, chunks(None))
     events = _collector(detector, keep_all=keep_events)
-    watch, drift = data_collector(detector), drift_collector(detector)
+    watch, drift = data_collector(detector, hold=hold), drift_collector(detector)
     judge = detector if detector.alarm_setup_ is None else placed_at_end(detector)
 
     def judged(series: Series, found: Explanation) -> None:

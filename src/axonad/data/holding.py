@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from axonad.config import check_int
 from axonad.data.clock import Clock
-from axonad.data.frames import Names, channel_label
+from axonad.data.frames import Matrix, Names, channel_label, to_matrix
 from axonad.data.raster import HOLD, SECOND
 from axonad.data.series import Series
 from axonad.data.timing import sampling_interval, to_seconds
@@ -95,7 +95,7 @@ class SeriesFiller:
     def __init__(self, limit: int = HOLD_LIMIT, *, interval: float | None = None) -> None:
         check_int("max_hold", limit, low=0)
         self.count = HeldCount()
-        self._limit, self._interval = limit, interval
+        self.limit, self._interval = limit, interval
         self._clock = Clock()
         self._holding: Holding | None = None
         self._row = 0
@@ -112,7 +112,7 @@ class SeriesFiller:
             interval = None if seconds is None else sampling_interval(seconds)
         if interval is None:
             return series
-        more = round(self._limit * interval * SECOND)
+        more = round(self.limit * interval * SECOND)
         known = series.hold or (0,) * len(series.channels)
         return replace(series, hold=tuple(age + more for age in known))
 
@@ -140,10 +140,10 @@ class SeriesFiller:
             if i in breaks:
                 holding.forget()
             try:
-                values[i], held = holding.fill(values[i], limit=self._limit, number=first + i)
+                values[i], held = holding.fill(values[i], limit=self.limit, number=first + i)
                 self.count.values += len(held)
             except StaleError:
-                values[i], unusable[i] = 0.0, True
+                unusable[i] = True
                 self.count.rows += 1
         known = series.unusable
         both = unusable if known is None else unusable | known
@@ -171,6 +171,14 @@ def hold_missing(
     yet, are marked unusable: no window includes them, and they get no score.
     """
     return SeriesFiller(max_hold, interval=interval).fill(series)
+
+
+def recorded_values(X: Any) -> tuple[Matrix, Names]:
+    """Return the values of ``X`` as they were recorded, NaN where one is missing, and its channels.
+
+    For those who judge the data. A detector that scores ``X`` sees its usable rows only.
+    """
+    return to_matrix(replace(X, unusable=None) if isinstance(X, Series) else X)
 
 
 def describe_hold(hold: Mapping[str, int]) -> str:

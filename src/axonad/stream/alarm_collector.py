@@ -11,7 +11,8 @@ from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.scored import without_lead
 from axonad.data.clock import Clock
-from axonad.data.frames import match_channels, to_matrix
+from axonad.data.frames import match_channels
+from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
 from axonad.detector import Detector
@@ -69,7 +70,7 @@ class DataCollector:
         """Add the next part of the series."""
         if len(series) == 0:
             return
-        values, names = to_matrix(series)
+        values, names = recorded_values(series)
         known, count = self._detector.channel_names, self._detector.n_features_in_
         values = match_channels(values, names, expected=known, count=count)
         self._has_times = series.times is not None
@@ -89,12 +90,15 @@ class DataCollector:
         self._events += [timed(c.event, self._has_times) for c in changes if c.what == "final"]
 
 
-def data_collector(detector: Detector) -> DataCollector | None:
-    """Return what finds bad data by the detector's rules; None if it has none."""
+def data_collector(detector: Detector, *, hold: int = 0) -> DataCollector | None:
+    """Return what finds bad data by the detector's rules; None if it has none.
+
+    ``hold`` is the number of rows for which missing values are held, which are not missing so long.
+    """
     setup = detector.alarm_setup_
     if setup is None or setup.rules is None:
         return None
-    return DataCollector(DataWatch(setup.rules), detector)
+    return DataCollector(DataWatch(setup.rules, hold=hold), detector)
 
 
 def timed(event: AlarmEvent, has_times: bool) -> TimedEvent:

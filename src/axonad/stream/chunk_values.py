@@ -6,15 +6,19 @@ import warnings
 from collections.abc import Iterable, Iterator
 
 from axonad.data.context import usable_rows
-from axonad.data.frames import Matrix, match_channels, to_matrix
+from axonad.data.frames import Matrix, match_channels
+from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
 
 
 def matched(detector: Detector, series: Series) -> Matrix:
-    """Return the values of a series with the channels of training, in their order."""
-    values, names = to_matrix(series)
+    """Return the values of a series with the channels of training, in their order.
+
+    They are as recorded, NaN where one is missing.
+    """
+    values, names = recorded_values(series)
     expected, count = detector.channel_names, detector.n_features_in_
     return match_channels(values, names, expected=expected, count=count)
 

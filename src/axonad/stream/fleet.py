@@ -132,7 +132,8 @@ class FleetScorer:
         for vehicle, array in arrays.items() if self._alarms else ():
             if (alarms := self._alarms.get(vehicle)) is not None:
                 alarms.add(
-                    array, results.get(vehicle), step=steps[vehicle], is_cut=vehicle in cut,
+                    array, results.get(vehicle), step=steps[vehicle], hold=self.hold_limit,
+                    is_cut=vehicle in cut,
                     time=None if times is None else times.get(vehicle),
                     blame=partial(self._blame, vehicle),
                 )  # fmt: skip

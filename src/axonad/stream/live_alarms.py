@@ -64,14 +64,18 @@ class LiveAlarms:
         *,
         step: int,
         blame: Callable[[], Blame],
+        hold: int = 0,
         time: Any = None,
         is_cut: bool = False,
     ) -> None:
         """Add a row as it came, with NaN for missing values, and its result, if it has one.
 
-        ``is_cut`` says that time breaks before the row.
+        ``hold`` is the number of rows for which missing values are held, ``is_cut`` says that time
+        breaks before the row.
         """
         moment = plain_time(time)
+        if self.watch is not None:
+            self.watch.hold_for(hold)
         if step > self.machine.row:  # rows that could not be scored and raised an error
             self._add(self.machine.skip(step - self.machine.row))
             if self.watch is not None:

@@ -142,8 +142,9 @@ class StreamScorer:
         finally:
             if self.alarms is not None:
                 self.alarms.add(
-                    values, result, step=step, blame=self.blame, time=time, is_cut=is_cut
-                )
+                    values, result, step=step, blame=self.blame, hold=self.hold_limit, time=time,
+                    is_cut=is_cut,
+                )  # fmt: skip
         return result
 
     def push_many(self, rows: Any, times: Any = None) -> list[StreamResult | None]:
@@ -253,7 +254,7 @@ class StreamScorer:
             end = before + i + 1
             window = known[max(0, end - self.detector.history) : end]
             self.alarms.add(
-                values, result, step=first + i, is_cut=is_cut and i == 0,
+                values, result, step=first + i, hold=self.hold_limit, is_cut=is_cut and i == 0,
                 time=None if times is None else times[i],
                 blame=partial(self._scorer.blame_of, window),
             )  # fmt: skip

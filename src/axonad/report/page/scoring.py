@@ -44,11 +44,13 @@ def score_series(
     raw: Series | None = None,
     found: Explanation | None = None,
     explained: int = EXPLAINED,
+    hold: int = 0,
 ) -> Scored:
     """Return everything the page needs about a recording.
 
     The ``explained`` strongest events are explained. ``raw`` is the series before missing values
-    were filled; default: none were. ``found`` are its scores, if they are known already.
+    were filled, for at most ``hold`` rows; default: none were. ``found`` are its scores, if they
+    are known already.
     """
     found = detector.explain(series) if found is None else found
     raw = series if raw is None else raw
@@ -66,7 +68,7 @@ def score_series(
     else:  # a score that dips below the threshold for a quarter of a window is the same event
         events += found.events(gap=detector.history // 4)
     problems: list[TimedEvent] = []
-    if (collector := data_collector(detector)) is not None:
+    if (collector := data_collector(detector, hold=hold)) is not None:
         collector.add(raw)
         problems = collector.finish()
     start = None if setup is None else setup.policy.start
