@@ -112,7 +112,12 @@ def test_a_channel_that_goes_wrong_again_and_again_is_one_event_with_its_count()
     X = waves(600, seed=1)
     X[:, 2][np.arange(600) % 20 > 0] = NAN  # sent every twentieth row
     (event,) = events(X)
-    assert (event.reason, event.channels, event.start, event.end) == ("missing", ("torque",), 1, 600)
+    assert (event.reason, event.channels, event.start, event.end) == (
+        "missing",
+        ("torque",),
+        1,
+        600,
+    )
     assert event.gathered == 29 and event.rows == 599 - 29
 
     X = waves(300, seed=1)

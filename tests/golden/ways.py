@@ -504,7 +504,8 @@ def live_of(model, hold, folder):
     receipts, sent = Receipts(), 0
     for pair in pairs:
         samples = [Sample(pair.name, time, values) for time, values in samples_of(pair)]
-        samples.append(Sample(pair.name, samples[-1].time + 1, {}))  # the end of the stream
+        if samples[-1].values.keys() <= set(detector.channel_names or ()):  # else all are refused
+            samples.append(Sample(pair.name, samples[-1].time + 1, {}))  # the end of the stream
         for first in range(0, len(samples), DELIVERY):
             engine.submit(
                 Delivery(samples[first : first + DELIVERY], "golden", receipts), timeout=60

@@ -197,9 +197,7 @@ def _score_file(
         detector, raw = models.of(raw)
         filler = make_filler(reading.fill, reading.max_hold, interval=detector.interval_)
         series = fill_series(raw, filler)
-        scored = score_series(
-            detector, series, raw=raw, explained=plots, hold=held_for(filler)
-        )
+        scored = score_series(detector, series, raw=raw, explained=plots, hold=held_for(filler))
     for one in caught:
         warnings.warn(one.message, one.category, stacklevel=2)
     notes = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]

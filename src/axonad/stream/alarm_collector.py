@@ -11,12 +11,11 @@ from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.machine import AlarmMachine
 from axonad.alarms.scored import without_lead
 from axonad.data.clock import Clock
-from axonad.data.frames import match_channels
-from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.data.timing import to_seconds
 from axonad.detector import Detector
 from axonad.explanation import Explanation
+from axonad.stream.chunk_values import recorded
 from axonad.stream.chunks import MAX_KEPT, EventList, TimedEvent, strongest_of
 
 
@@ -70,9 +69,7 @@ class DataCollector:
         """Add the next part of the series."""
         if len(series) == 0:
             return
-        values, names = recorded_values(series)
-        known, count = self._detector.channel_names, self._detector.n_features_in_
-        values = match_channels(values, names, expected=known, count=count)
+        values = recorded(self._detector, series)
         self._has_times = series.times is not None
         seconds = None if series.times is None else to_seconds(series.times)
         cuts: list[int] = []

@@ -13,7 +13,7 @@ from axonad.data.timing import to_seconds
 from axonad.detector import Detector
 from axonad.explanation import Explanation
 from axonad.stream.alarm_collector import timed
-from axonad.stream.chunk_values import matched
+from axonad.stream.chunk_values import recorded
 from axonad.stream.chunks import EventList, TimedEvent
 
 
@@ -38,7 +38,7 @@ class DriftCollector:
         if seconds is not None:
             cuts = self._clock.find_breaks(seconds, self._detector.interval_)
             self._clock.advance_many(seconds, self._detector.interval_)
-        self._waiting.append((series, matched(self._detector, series), cuts))
+        self._waiting.append((series, recorded(self._detector, series), cuts))
 
     def add_scores(self, found: Explanation) -> None:
         """Add the scores of the next rows."""
