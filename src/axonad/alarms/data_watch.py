@@ -4,10 +4,10 @@ Channels that go wrong at the same row in the same way are one event. It lasts u
 well, and stays open until they have been well for longer than the longest run that is not
 reported. A channel that goes wrong again before then does not begin another event: the open one
 goes on and counts how often (``gathered``). So a channel that is sent too rarely is one event, not
-hundreds. Missing values and wrong values are never the same event. The reason is the gravest seen:
-a channel first out of range and then frozen there is unplugged. A cut ends all events and forgets
-the runs. As with scores, the same rows give the same events at once, in chunks, live and after a
-restart.
+hundreds. Missing values do not reopen an event of wrong values, nor the other way round. The reason
+is the gravest seen: a channel first out of range and then frozen there is unplugged. A cut ends all
+events and forgets the runs. As with scores, the same rows give the same events at once, in chunks,
+live and after a restart.
 """
 
 from __future__ import annotations
