@@ -1,7 +1,11 @@
 """Write files atomically: under a temporary name beside the target, then renamed.
 
-The name ``.TARGET.HOST-PID.tmp`` tells who writes: a killed process cannot remove its temporary
-files, so the next one that writes the same target does.
+The name ``.TARGET.HOST-PID-NUMBER.tmp`` tells who writes: a killed process cannot remove its
+temporary files, so the next one that writes the same target does. The number differs from one call
+to the next, so that threads may write one target too: the last to finish wins.
+
+Files that belong together are renamed under a lock of their folder (:func:`locked`). Who reads them
+under it finds all of one write.
 """
 
 from __future__ import annotations
@@ -12,13 +16,23 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from threading import Lock
 
 from axonad.errors import FileError
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 # How libraries written in Rust (polars, safetensors) report an error of the operating system.
 RUST_ERROR = re.compile(r"([^:]+) \(os error \d+\)")
 LONGEST = 200  # bytes of a target's name repeated in the temporary one; file systems allow 255
+
+_numbers = count()
+_here = Lock()  # where the operating system has no lock for folders
 
 
 @contextmanager
@@ -32,11 +46,12 @@ def replacement(target: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacements(*targets: str | Path) -> Iterator[tuple[Path, ...]]:
-    """Yield one temporary path per target; the block has to write all of them.
+def replacements(*targets: str | Path, overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
+    """Yield one temporary path per target of one folder; the block has to write all of them.
 
     The files are renamed in the given order, and only once all of them are on disk: errors such as
-    a full disk leave every target untouched.
+    a full disk leave every target untouched. Without ``overwrite`` a target that exists by then is
+    an error.
     """
     paths = [Path(target) for target in targets]
     temporaries = tuple(_temporary(path) for path in paths)
@@ -49,8 +64,10 @@ def replacements(*targets: str | Path) -> Iterator[tuple[Path, ...]]:
             for temporary in temporaries:
                 with temporary.open("rb+") as file:
                     os.fsync(file.fileno())
-            for temporary, path in zip(temporaries, paths, strict=True):
-                temporary.replace(path)
+            with locked(paths[0].parent):
+                check_free(*paths, overwrite=overwrite)
+                for temporary, path in zip(temporaries, paths, strict=True):
+                    temporary.replace(path)
         finally:
             for temporary in temporaries:
                 with suppress(OSError):
@@ -66,7 +83,6 @@ def parts_folder(target: str | Path) -> Iterator[Path]:
         with writing(path):
             stack.enter_context(_prepared(path))
             stack.callback(_remove, folder)
-            _remove(folder)  # of an earlier process with the same number
             folder.mkdir()
         yield folder
 
@@ -74,8 +90,28 @@ def parts_folder(target: str | Path) -> Iterator[Path]:
 def write_bytes(path: str | Path, data: bytes, *, overwrite: bool) -> None:
     """Write a whole file; an existing one is replaced only with ``overwrite``."""
     check_free(path, overwrite=overwrite)
-    with replacement(path) as temporary:
+    with replacements(path, overwrite=overwrite) as (temporary,):
         temporary.write_bytes(data)
+
+
+@contextmanager
+def locked(folder: str | Path, *, shared: bool = False) -> Iterator[None]:
+    """Keep other threads and processes from renaming files of a folder in the block.
+
+    With ``shared`` they may read it at the same time. On a file system without locks only threads
+    that write wait for each other.
+    """
+    with ExitStack() as stack:
+        try:
+            if fcntl is None:
+                raise OSError
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # gives the lock back too
+            fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        except OSError:
+            if not shared:
+                stack.enter_context(_here)
+        yield
 
 
 def check_free(*paths: str | Path, overwrite: bool) -> None:
@@ -132,7 +168,7 @@ def _prepared(path: Path) -> Iterator[None]:
 
 
 def _temporary(path: Path, suffix: str = "") -> Path:
-    return path.with_name(f"{_stem(path)}{os.getpid()}{suffix}.tmp")
+    return path.with_name(f"{_stem(path)}{os.getpid()}-{next(_numbers)}{suffix}.tmp")
 
 
 def _stem(path: Path) -> str:
@@ -148,7 +184,7 @@ def _leftovers(path: Path) -> list[Path]:
     """Return the temporary files and folders of processes of this host that do not run."""
     if os.name != "posix":  # elsewhere, asking whether a process runs could end it
         return []
-    own = re.compile(re.escape(_stem(path)) + r"(\d+)(-parts)?\.tmp")
+    own = re.compile(re.escape(_stem(path)) + r"(\d+)(-\d+)?(-parts)?\.tmp")
     try:
         entries = list(path.parent.iterdir())
     except OSError:  # a folder may be writable but not readable

@@ -41,7 +41,8 @@ def write(
     content["checksum"] = digest(canonical(content))
     text = json.dumps(content, indent=2, allow_nan=False, default=plain) + "\n"
     check_size(document_path, text, most=SMALL)
-    with atomic.replacements(arrays_path, document_path) as (new_arrays, new_document):
+    paths = arrays_path, document_path
+    with atomic.replacements(*paths, overwrite=overwrite) as (new_arrays, new_document):
         new_arrays.write_bytes(data)
         new_document.write_bytes(text.encode())
 
@@ -55,9 +56,10 @@ def read(
     """
     folder = Path(folder)
     _check_folder(folder, names)
-    document = read_document(folder / names[0], kind=kind, newest=newest, most=SMALL)
     path = folder / names[1]
-    data = read_array_bytes(path)
+    with atomic.locked(folder, shared=True):
+        document = read_document(folder / names[0], kind=kind, newest=newest, most=SMALL)
+        data = read_array_bytes(path)
     recorded = document.get("arrays")
     found = hashlib.sha256(data).hexdigest()
     if not isinstance(recorded, dict) or recorded.get("sha256") != found:
