@@ -57,7 +57,7 @@ def test_processes_save_to_one_path_and_every_load_gets_a_whole_model(two, tmp_p
     code = SAVE_OFTEN.format(saves=SAVES)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(folder), str(path)], **pipes)
+        subprocess.Popen([sys.executable, "-c", code, str(folder), str(path)], **pipes)  # noqa: S603
         for folder in folders
     ]
     for writer in writers:
