@@ -35,7 +35,14 @@ from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
 from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
-from axonad.training_data import TrainingData, as_list, check_length, gather_for, list_long
+from axonad.training_data import (
+    TrainingData,
+    as_list,
+    check_length,
+    gather_for,
+    list_long,
+    timed,
+)  # fmt: skip
 from axonad.without_channels import HINT, without_channels
 
 if TYPE_CHECKING:
@@ -79,6 +86,7 @@ class Detector(Alarmed):
         reaches from one to the next. ``y`` exists because scikit-learn pipelines pass it; it is
         ignored.
         """
+        X = timed(X)
         values, names, recordings, interval = self.training_data(X)
         return self.fit_by(
             self._fit, values, names, interval=interval, recordings=recordings, source=as_list(X)
@@ -158,6 +166,7 @@ class Detector(Alarmed):
             scores, components, blamed = self._explain(rows, blame=blame)
             return scores, components, self._withhold_context(blamed)
 
+        X = self.timed(X)
         found, cuts = self._by_stretch(X, explain)
         scene = partial(scene_of, self, X, cuts)
         return Explanation(
@@ -178,7 +187,8 @@ class Detector(Alarmed):
         """
         from axonad.selftest import Settings, run_self_test
 
-        parts = list_long(X, self.history)
+        self.check_fitted()
+        parts = list_long([self.timed(part) for part in as_list(X)], self.history)
         checked = [self._checked(part) for part in parts]
         return run_self_test(self, parts, checked, build(Settings, settings))
 
@@ -256,7 +266,7 @@ class Detector(Alarmed):
     def training_data(self, X: Any) -> TrainingData:
         """Return ``X``, one series or several recordings, as rows to learn from."""
         self._check_params()
-        return gather_for(self, X)
+        return gather_for(self, timed(X))
 
     def rows_needed(self, X: Matrix, recordings: Recordings) -> int:
         """Return how many rows the shortest stretch of some training data must have."""
@@ -266,6 +276,7 @@ class Detector(Alarmed):
         self, X: Any, explain: Callable[[Matrix], Parts]
     ) -> tuple[Parts, tuple[int, ...]]:
         """Check ``X`` and score each of its stretches without a gap; return the cuts too."""
+        X = self.timed(X)
         values = self._checked(X)
         parts = stretches_of(X, window=self.history, interval=self.interval_, split=self.is_causal)
 
@@ -277,11 +288,12 @@ class Detector(Alarmed):
 
     def new_context(self, X: Any) -> tuple[NewContext, ...]:
         """Return the context channels that leave their training range in ``X``, and how far."""
+        X = self.timed(X)
         return self._find_new_context(X, self.matched(X), self.channel_names)
 
     def matched(self, X: Any) -> Matrix:
         """Return ``X`` as a matrix with the channels of training, all values finite."""
-        self.check_fitted()
+        X = self.timed(X)
         check_units(self.units_, X)
         values, names = to_matrix(X)
         known = self.channel_names

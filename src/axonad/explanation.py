@@ -137,6 +137,7 @@ def scene_of(detector: Detector, X: Any, cuts: tuple[int, ...] | None = None) ->
     """
     detector.check_fitted()
     reference = require_reference(detector.reference_, channels=detector.n_features_in_)
+    X = detector.timed(X)
     values = detector.matched(X)
     if cuts is None:
         with warnings.catch_warnings():

@@ -24,7 +24,7 @@ from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.seed import generator, seeded
 from axonad.torch_runtime.switches import learning
 from axonad.train.loop import TrainConfig
-from axonad.training_data import TrainingData, as_list
+from axonad.training_data import TrainingData, as_list, timed
 
 LISTED = 5  # failures named in the error's message
 
@@ -56,8 +56,9 @@ def fit_many(detectors: Iterable[AxonAD], series: Iterable[Any]) -> list[AxonAD]
     jobs = []
     for index, (detector, X) in enumerate(zip(detectors, series, strict=True)):
         try:
-            data = detector.training_data(X)
-            jobs.append(_Job(index, detector, X, data, resolve_device(detector.device)))
+            source = timed(X)
+            data = detector.training_data(source)
+            jobs.append(_Job(index, detector, source, data, resolve_device(detector.device)))
         except AxonADError as error:
             errors[index] = error
     for stack in _stacks(_once(jobs)):

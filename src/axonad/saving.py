@@ -19,9 +19,10 @@ from axonad import modelfile
 from axonad.alarms.setup import AlarmSetup
 from axonad.conditioning import Conditioning
 from axonad.data.context import Context, find_columns
-from axonad.data.frames import Names
+from axonad.data.frames import Names, check_numbered, is_frame, numbered
 from axonad.data.raster import parse_duration
 from axonad.data.recordings import Recordings
+from axonad.data.series import Series, with_times
 from axonad.errors import ConfigError, NotFittedError
 from axonad.explain.reference import Reference
 from axonad.modelfile import check_entries, check_number, take
@@ -74,6 +75,18 @@ class Saving(Conditioning, ABC):
     @abstractmethod
     def history(self) -> int:
         """Number of rows a score needs, the current one included."""
+
+    def timed(self, X: Any) -> Any:
+        """Return a frame to score that has times as a Series; anything else as it is."""
+        self.check_fitted()
+        names, count = self.channel_names, self.n_features_in_
+        if not is_frame(X):
+            return X
+        found = with_times(X, known=names or numbered(count))
+        if names is None:
+            own = found.channels if isinstance(found, Series) else map(str, X.columns)
+            check_numbered(tuple(own), count=count, of=type(self).__name__)
+        return found
 
     def check_fitted(self) -> None:
         """Raise NotFittedError before ``fit``, ConfigError if a parameter changed since."""

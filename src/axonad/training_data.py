@@ -23,7 +23,7 @@ from axonad.data.frames import (
     to_matrix,
 )
 from axonad.data.recordings import Recordings
-from axonad.data.series import Series
+from axonad.data.series import Series, with_times
 from axonad.data.timing import RATE
 from axonad.errors import ChannelError, DataWarning, InputError
 from axonad.stretches import StretchFinder
@@ -75,6 +75,11 @@ def as_list(X: Any) -> list[Any]:
     return list(X) if is_set(X) else [X]
 
 
+def timed(X: Any) -> Any:
+    """Return training data in which frames that have times are Series."""
+    return [with_times(entry) for entry in X] if is_set(X) else with_times(X)
+
+
 class Learner(Protocol):
     """The part of a detector that decides what it can learn from."""
 
@@ -95,14 +100,13 @@ class Learner(Protocol):
         """Return how many rows the shortest stretch must have."""
 
 
-def list_long(X: Any, rows: int) -> list[Any]:
-    """Return the recordings of ``X`` with at least so many rows; name those that are left out.
+def list_long(entries: Sequence[Any], rows: int) -> list[Any]:
+    """Return the recordings with at least so many rows; name those that are left out.
 
     One series is returned as it is. Raise ``InputError`` if none of several is long enough.
     """
-    entries = as_list(X)
     if len(entries) == 1:
-        return entries
+        return list(entries)
     parts = [
         _Part(recording_name(entry, number), entry, [slice(0, len(to_matrix(entry)[0]))], None)
         for number, entry in enumerate(entries, 1)

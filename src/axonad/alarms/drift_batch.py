@@ -31,6 +31,7 @@ def find_drift(
     watch = watch_drift(detector.alarm_setup_, names=detector.channel_names)
     if watch is None:
         return [], None
+    X = detector.timed(X)
     if found is None:
         found = placed_at_end(detector).explain(X, blame=False)
     values, names = recorded_values(X)

@@ -84,6 +84,8 @@ def recalibrate(
         The recordings before missing values were filled, to learn the rules for bad data from.
     """
     detector.check_fitted()
+    recordings = [detector.timed(X) for X in recordings]
+    raw = None if raw is None else [detector.timed(X) for X in raw]
     detector = placed_at_end(detector)
     budget = Budget.parse(budget)
     seconds = seconds_per_step

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from axonad.data.frames import Names, check_unique
-from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS, find_column
+from axonad.data.readers.columns import LABEL_COLUMNS, MISSING
+from axonad.data.time_columns import find_time_column, is_time_name
 from axonad.errors import ChannelError, suggest
 
 LONGEST = 10_000  # characters of a cell
@@ -71,7 +72,9 @@ def is_header(cells: Sequence[str], names: Names) -> bool:
         return bool(words)
     if names is None:
         return False
-    others = {text for text in texts if text.lower() not in (*TIME_COLUMNS, *LABEL_COLUMNS)}
+    others = {
+        text for text in texts if not is_time_name(text) and text.lower() not in LABEL_COLUMNS
+    }
     return others == set(names) or bool(set(words) & set(names))
 
 
@@ -85,7 +88,7 @@ def read_header(
         raise ChannelError(f"the input has no column {time!r}{hint}")
     check_unique(columns)
     others = [column for column in columns if column not in (names or ())]
-    found = find_column(others, time, TIME_COLUMNS) if time is None else time
+    found = find_time_column(others, known=()) if time is None else time
     dropped = {found, *(column for column in others if column.lower() in LABEL_COLUMNS)}
     kept = [column for column in columns if column not in dropped]
     place = None if found is None else columns.index(found)

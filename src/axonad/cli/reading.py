@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from axonad.cli.terminal import print_note
+from axonad.data.frames import numbered
 from axonad.data.holding import describe_hold
 from axonad.data.raster import SECOND, describe_interval, parse_duration, parse_rate
 from axonad.data.readers import is_recording, read
@@ -52,6 +53,7 @@ def for_model(options: Mapping[str, Any], detector: Detector, path: Path) -> dic
     the model says, unless the options say otherwise.
     """
     found = dict(options)
+    found["known"] = detector.channel_names or numbered(detector.n_features_in_)
     if not is_recording(path):
         return found
     if detector.channel_names is not None:

@@ -23,7 +23,8 @@ from axonad.cli.csv_header import (
     split_line,
 )
 from axonad.data.frames import Names
-from axonad.data.readers.columns import LABEL_COLUMNS, MISSING, TIME_COLUMNS, find_column
+from axonad.data.readers.columns import LABEL_COLUMNS, MISSING
+from axonad.data.time_columns import find_time_column
 from axonad.data.timing import to_second
 from axonad.errors import InputError
 
@@ -129,7 +130,7 @@ class LineReader:
         others = [name for name in found if name not in self._known]
         key = self._time if self._time in found else None
         if self._time is None:
-            key = find_column(others, None, TIME_COLUMNS)
+            key = find_time_column(others, known=())
         dropped = {
             key,
             *self._left_out,

@@ -6,13 +6,14 @@ Frames are recognised by their methods, so neither pandas nor polars is imported
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.data.time_columns import find_time_column, may_be_time, only_increases
 from axonad.errors import ChannelError, InputError, NotNumericError, suggest
 
 Matrix = NDArray[np.floating[Any]]
@@ -43,7 +44,7 @@ def to_matrix(X: Any) -> tuple[Matrix, Names]:
         unusable = getattr(X, "unusable", None)
         if unusable is not None and not np.isfinite(array[unusable]).all():
             array = np.where(unusable[:, None], 0.0, array)  # no window includes these rows
-    elif hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    elif is_frame(X):
         names = tuple(str(name) for name in X.columns)
         array = _frame_values(X, names)
     else:
@@ -124,6 +125,11 @@ def wrong_size(channel: int, size: float, names: Names) -> InputError:
     )
 
 
+def numbered(count: int) -> tuple[str, ...]:
+    """Return what channels without names are called: their numbers."""
+    return tuple(map(str, range(count)))
+
+
 def channel_label(index: int, names: Names) -> str:
     """Return the quoted name of a channel, or its number if there are no names."""
     return repr(names[index]) if names is not None else str(index)
@@ -157,6 +163,18 @@ def match_channels(
     return X
 
 
+def check_numbered(names: Sequence[str], *, count: int, of: str) -> None:
+    """Raise ``ChannelError`` for a frame whose columns are not the numbers of the channels.
+
+    For a model of ``count`` channels without names: which column is which, only the caller knows.
+    """
+    if tuple(names) != numbered(count):
+        raise ChannelError(
+            f"X has {_listed(names, 5).replace('channel', 'column', 1)}, but {of} was fitted on an "
+            "array without names; pass X.to_numpy() to match the columns by position"
+        )
+
+
 def check_extra(names: Iterable[str], expected: Sequence[str]) -> None:
     """Raise ``ChannelError`` with all names that are not among the expected ones."""
     extra = [name for name in names if name not in expected]
@@ -178,6 +196,106 @@ def _listed(names: Sequence[str], most: int = 20) -> str:
     return f"channel{plural} {', '.join(map(repr, names[:most]))}{more}"
 
 
+def is_frame(X: Any) -> bool:
+    """Return whether ``X`` is a pandas or polars frame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_numpy")
+
+
+def frame_units(X: Any) -> dict[str, str]:
+    """Return the units by channel in ``X.attrs["units"]``, as pandas frames may have them."""
+    attributes = getattr(X, "attrs", None)
+    units = attributes.get("units") if isinstance(attributes, Mapping) else None
+    if units is None:
+        return {}
+    if not isinstance(units, Mapping) or not all(isinstance(u, str) for u in units.values()):
+        raise InputError(
+            f"attrs['units'] of a frame must be a table of channels and their units as text, got "
+            f"{units!r:.60}"
+        )
+    names = {str(name) for name in X.columns}
+    return {str(name): unit for name, unit in units.items() if unit and str(name) in names}
+
+
+def split_time(
+    X: Any, *, time: str | bool = True, known: Collection[str] | None = None
+) -> tuple[Any, NDArray[Any] | None, str | None]:
+    """Return a frame without its time, the time, and the column of numbers that is taken as it.
+
+    ``time`` is a column, True to find it by the rule of :mod:`axonad.data.time_columns`, or False
+    if the frame has none. ``known`` are the channels of the model that scores the frame.
+    """
+    if time is False:
+        return X, None, None
+    names = [str(name) for name in X.columns]
+    check_unique(names)
+    if isinstance(time, str):
+        if time not in names:
+            hint = suggest(time, names) or f"; columns: {', '.join(map(repr, names[:10]))}"
+            raise ChannelError(f"the frame has no column {time!r}{hint}")
+        return *_take_column(X, time), None
+    index = _index_times(X, known)
+    if index is not None:
+        return X, index, None
+    kinds = dict(zip(names, map(_kind_of, X.dtypes), strict=True))
+    found = find_time_column(names, known=known, dated=[n for n in names if kinds[n] == "time"])
+    if found is None and known is None:
+        numbers = (name for name in names if may_be_time(name) and kinds[name] == "number")
+        found = next((name for name in numbers if only_increases(_column(X, name))), None)
+    if found is None:
+        return X, None, None
+    return *_take_column(X, found), found if kinds[found] == "number" else None
+
+
+def _take_column(X: Any, name: str) -> tuple[Any, NDArray[Any]]:
+    """Return a frame without a column, and the column."""
+    if hasattr(X, "iloc"):
+        own = next(one for one in X.columns if str(one) == name)
+        return X.drop(columns=own), _column(X, name)
+    return X.drop(name), _column(X, name)
+
+
+def _column(X: Any, name: str) -> NDArray[Any]:
+    """Return a column as an array; datetimes with a time zone are those of UTC."""
+    if not hasattr(X, "iloc"):
+        return np.asarray(X[name].to_numpy())
+    own = X[next(one for one in X.columns if str(one) == name)]
+    if _kind_of(own.dtype) == "number":
+        return np.asarray(own.to_numpy(dtype=np.float64, na_value=np.nan))
+    is_zoned = getattr(own.dtype, "tz", None) is not None
+    return np.asarray((own.dt.tz_convert(None) if is_zoned else own).to_numpy())
+
+
+def _index_times(X: Any, known: Collection[str] | None) -> NDArray[Any] | None:
+    """Return the index of a pandas frame if it is time by its type or name."""
+    index = getattr(X, "index", None)
+    if not hasattr(X, "iloc") or index is None:
+        return None
+    if getattr(index, "nlevels", 1) > 1:
+        if any(_kind_of(kind) == "time" for kind in index.dtypes):
+            raise InputError(
+                "X has an index of several levels, one of which is time; pass a list with one "
+                "frame for each recording: [part.droplevel(0) for _, part in X.groupby(level=0)]"
+            )
+        return None
+    kind = _kind_of(index.dtype)
+    named = None if index.name is None else find_time_column([str(index.name)], known=known or ())
+    if kind == "time" or (kind in ("number", "text") and named is not None):
+        is_zoned = getattr(index, "tz", None) is not None
+        return np.asarray((index.tz_convert(None) if is_zoned else index).to_numpy())
+    return None
+
+
+def _kind_of(kind: Any) -> str:
+    """Return what a column of a frame with this type holds: a number, time, text or other."""
+    letter = getattr(kind, "kind", None)  # of numpy and pandas types
+    if letter is not None:
+        return {"M": "time", "m": "time"}.get(letter, "number" if letter in "biuf" else "text")
+    if kind.is_numeric() or str(kind) == "Boolean":
+        return "number"
+    is_time = kind.is_temporal() and str(kind) != "Time"
+    return "time" if is_time else "text" if str(kind) == "String" else "other"
+
+
 def _as_array(X: Any) -> NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
@@ -190,17 +308,12 @@ def _as_array(X: Any) -> NDArray[Any]:
 def _frame_values(X: Any, names: tuple[str, ...]) -> NDArray[Any]:
     """Return a pandas or polars frame as one numeric array."""
     check_unique(names)
-    is_pandas = hasattr(X, "iloc")
     for name, kind in zip(names, X.dtypes, strict=True):
-        if is_pandas:
-            is_numeric = getattr(kind, "kind", "O") in "biuf"
-        else:
-            is_numeric = kind.is_numeric() or str(kind) == "Boolean"
-        if not is_numeric:
+        if _kind_of(kind) != "number":
             raise InputError(
                 f"column {name!r} is not numeric; drop it, or convert it to numbers first"
             )
-    if not is_pandas:
+    if not hasattr(X, "iloc"):
         return np.asarray(X.to_numpy())
     dtype = np.float32 if {str(kind) for kind in X.dtypes} == {"float32"} else np.float64
     return np.asarray(X.to_numpy(dtype=dtype, na_value=np.nan))  # nullable types need both

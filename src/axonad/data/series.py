@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.data.frames import Matrix, check_unique
-from axonad.errors import InputError
+from axonad.data.frames import (
+    Matrix,
+    check_unique,
+    frame_units,
+    is_frame,
+    split_time,
+    to_matrix,
+)
+from axonad.data.time_columns import taken_as_time
+from axonad.errors import DataWarning, InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +74,47 @@ class Series:
             if column is not None and len(column) != len(self.values):
                 raise InputError(f"{what} must have {len(self.values)} entries, got {len(column)}")
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        time: str | bool = True,
+        known: Collection[str] | None = None,
+        name: str = "series",
+    ) -> Self:
+        """Return a pandas or polars frame as a series.
+
+        Parameters
+        ----------
+        frame
+            One column per channel, and maybe its time: an index or a column.
+        time
+            The column of times; True finds it by the rule of :mod:`axonad.data.time_columns`,
+            False says that every column is a channel.
+        known
+            Channels of the model that scores the frame: none of them is time.
+        name
+            What messages call it.
+        """
+        if not is_frame(frame):
+            raise InputError(f"frame must be a pandas or polars frame, got {type(frame).__name__}")
+        return cls._joined(*split_time(frame, time=time, known=known), known, name)
+
+    @classmethod
+    def _joined(
+        cls, rest: Any, times: NDArray[Any] | None, guessed: str | None,
+        known: Collection[str] | None, name: str,
+    ) -> Self:  # fmt: skip
+        """Return the series of a frame's channels and times."""
+        values, channels = to_matrix(rest)
+        if guessed is not None and known is None:
+            otherwise = "axonad.Series.from_frame(frame, time=False) keeps it a channel"
+            warnings.warn(taken_as_time(guessed, otherwise), DataWarning, stacklevel=4)
+        units, names = frame_units(rest), channels or ()
+        listed = tuple(units.get(channel, "") for channel in names) if units else None
+        return cls(values=values, channels=names, times=times, name=name, units=listed)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -90,3 +140,14 @@ class Series:
         units = None if self.units is None else tuple(self.units[i] for i in kept)
         hold = None if self.hold is None else tuple(self.hold[i] for i in kept)
         return replace(self, values=self.values[:, kept], channels=channels, units=units, hold=hold)
+
+
+def with_times(X: Any, known: Collection[str] | None = None) -> Any:
+    """Return a frame that has times as a series; anything else as it is.
+
+    ``known`` are the channels of the model that scores it, None for training data.
+    """
+    if not is_frame(X):
+        return X
+    split = split_time(X, known=known)
+    return X if split[1] is None else Series._joined(*split, known, "series")

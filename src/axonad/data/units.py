@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from axonad.data.frames import frame_units
 from axonad.data.series import Series
-from axonad.errors import ChannelError, InputError
+from axonad.errors import ChannelError
 
 # Spellings of one unit, as files of different tools have them.
 SAME = {
@@ -25,17 +26,7 @@ def units_of(X: Any) -> dict[str, str]:
     if isinstance(X, Series):
         known = zip(X.channels, X.units or (), strict=False)
         return {name: unit for name, unit in known if unit}
-    attributes = getattr(X, "attrs", None)
-    units = attributes.get("units") if isinstance(attributes, Mapping) else None
-    if units is None:
-        return {}
-    if not isinstance(units, Mapping) or not all(isinstance(u, str) for u in units.values()):
-        raise InputError(
-            f"attrs['units'] of a frame must be a table of channels and their units as text, got "
-            f"{units!r:.60}"
-        )
-    names = {str(name) for name in X.columns}
-    return {str(name): unit for name, unit in units.items() if unit and str(name) in names}
+    return frame_units(X)
 
 
 def common_units(recordings: Sequence[Any]) -> dict[str, str]:

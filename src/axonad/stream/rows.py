@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from axonad.config import check_bool
 from axonad.data.frames import Names, check_extra, match_channels, to_matrix
+from axonad.data.series import Series
 from axonad.errors import ChannelError, InputError
 
 Row = NDArray[np.float64]
@@ -61,7 +62,7 @@ class RowReader:
         """Return many rows as a matrix (rows, channels)."""
         if isinstance(rows, np.ndarray) and rows.dtype == object and rows.ndim == 2:
             rows = list(rows)
-        if not hasattr(rows, "__array__"):
+        if not hasattr(rows, "__array__") and not isinstance(rows, Series):
             rows = _listed(rows)
             return np.array([self.read(row) for row in rows]).reshape(len(rows), self._channels)
         if np.ndim(rows) and len(rows) == 0:

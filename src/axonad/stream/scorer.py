@@ -17,6 +17,7 @@ from axonad.config import check_int
 from axonad.data.clock import read_times
 from axonad.data.context import NewContext
 from axonad.data.holding import HOLD_LIMIT
+from axonad.data.series import Series
 from axonad.data.timing import to_second
 from axonad.detector import Detector
 from axonad.errors import DivergedError, StaleError
@@ -154,6 +155,9 @@ class StreamScorer:
         :class:`~axonad.errors.StaleError`, whose ``results`` are those of the rows before and whose
         ``row`` is the index of the refused one.
         """
+        rows = self.detector.timed(rows)
+        if times is None and isinstance(rows, Series):
+            times = rows.times
         matrix = self._reader.read_many(rows)
         warn_of_context(self._context, matrix)
         clock, interval = self._lane.clock, self.detector.interval_

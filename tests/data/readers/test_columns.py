@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import axonad
-from axonad.data.readers.columns import Asked, choose_columns, find_column, to_series, to_times
+from axonad.data.readers.columns import Asked, choose_columns, to_series, to_times
 from axonad.errors import ChannelError, InputError
 
 
@@ -84,12 +84,6 @@ def test_nested_columns_are_named(column, what, name):
     )
     with pytest.raises(InputError, match=re.escape(message)):
         to_series(frame, columns)
-
-
-def test_a_requested_column_comes_before_a_known_one():
-    assert find_column(["a", "Time", "time"], None, ("time",)) == "Time"
-    assert find_column(["a", "Time"], "a", ("time",)) == "a"
-    assert find_column(["a"], None, ("time",)) is None
 
 
 @pytest.mark.parametrize(

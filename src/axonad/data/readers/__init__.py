@@ -45,6 +45,7 @@ def read(
     max_age: str | Mapping[str, str | int] | None = None,
     codes: bool = False,
     allow_missing: bool = False,
+    known: Sequence[str] | None = None,
 ) -> Series:
     """Return the series in a file: a table (CSV, Parquet) or a recording (MDF, CAN log, MCAP, bag).
 
@@ -58,8 +59,8 @@ def read(
     label
         Column with 0/1 labels. Default: the column named ``Label`` (any case), if present.
     time
-        Column with times. Default: the first column named ``time``, ``timestamp`` or ``t_s`` (any
-        case), if present.
+        Column with times. Default: found by its name or type, see :mod:`axonad.data.time_columns`;
+        a column named in ``channels`` without ``*`` and ``?`` is a channel.
     ignore
         Columns or channels to skip; ``*`` and ``?`` are wild.
     separator
@@ -84,6 +85,8 @@ def read(
         Read all integer codes of a recording, such as gears and states.
     allow_missing
         Read a file that lacks some of ``channels``; by default it is refused.
+    known
+        Channels of the model that scores the file: none of them is time, whatever its name.
     """
     from axonad.data.readers.asked import Asked
     from axonad.data.readers.reading import read_whole
@@ -91,7 +94,7 @@ def read(
 
     asked = Asked.of(
         label=label, time=time, ignore=ignore, channels=channels, rename=rename, dbc=dbc,
-        rate=rate, max_age=max_age, codes=codes, allow_missing=allow_missing,
+        rate=rate, max_age=max_age, codes=codes, allow_missing=allow_missing, known=known,
     )  # fmt: skip
     return read_whole(Request.of(path, asked, separator=separator))
 

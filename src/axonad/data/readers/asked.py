@@ -24,6 +24,7 @@ class Asked:
     time: str | None = None
     ignore: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
+    known: tuple[str, ...] | None = None  # channels of the model that scores the file
     rename: Mapping[str, str] = field(default_factory=dict)
     dbc: tuple[str, ...] = ()  # absolute paths
     rate: str | None = None
@@ -35,7 +36,7 @@ class Asked:
     def of(cls, **given: Any) -> Self:
         """Return what was asked for; raise an error for a value that cannot be meant."""
         known = {name: value for name, value in given.items() if value is not None}
-        for name in LISTS:
+        for name in (*LISTS, *(["known"] if "known" in known else [])):
             value = known.get(name, ())
             if isinstance(value, str | Path):
                 raise InputError(f"{name} must be a list, got {value!r}; pass [{str(value)!r}]")
@@ -71,7 +72,8 @@ class Asked:
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Return what was asked for from its fields."""
         known = {one.name: values[one.name] for one in fields(cls)}
-        return cls(**known | {name: tuple(known[name]) for name in LISTS})
+        lists = [name for name in (*LISTS, "known") if known[name] is not None]
+        return cls(**known | {name: tuple(known[name]) for name in lists})
 
     def wanted(self, names: Sequence[str], *, name: str, what: str = "column") -> set[str]:
         """Return the channels asked for; raise an error for one that the file lacks.

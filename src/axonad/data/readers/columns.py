@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from axonad.data.readers.asked import Asked, check_matches, missing_name
 from axonad.data.readers.dialect import NO_VALUES, option, shown
 from axonad.data.series import Series
+from axonad.data.time_columns import find_time_column
 from axonad.errors import InputError
 
-TIME_COLUMNS = ("time", "timestamp", "t_s")
 LABEL_COLUMNS = ("label",)
 MISSING = NO_VALUES
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?\s*")
@@ -37,15 +37,25 @@ class Columns:
         return [*self.channels, *filter(None, (self.label, self.time))]
 
 
-def choose_columns(names: Sequence[str], asked: Asked, *, name: str) -> Columns:
-    """Return what the columns of a file are for; raise an error if a named one is missing."""
+def choose_columns(
+    names: Sequence[str], asked: Asked, *, name: str, dated: Collection[str] = ()
+) -> Columns:
+    """Return what the columns of a file are for; raise an error if a named one is missing.
+
+    ``dated`` are the columns of datetimes, where the file tells types.
+    """
     ignored = check_matches(asked.ignore, names, name=name)
     names = [column for column in names if column not in ignored]
     for column in filter(None, (asked.label, asked.time)):
         if column not in names:
             raise missing_name(column, names, name=name, what="column")
-    label = find_column(names, asked.label, LABEL_COLUMNS)
-    time = find_column(names, asked.time, TIME_COLUMNS)
+    label, time = asked.label, asked.time
+    if label is None:
+        label = next((column for column in names if column.lower() in LABEL_COLUMNS), None)
+    if time is None:
+        named = set(asked.channels) if asked.known is None else {*asked.channels, *asked.known}
+        others = [column for column in names if column not in named]
+        time = find_time_column(others, known=asked.known, dated=dated)
     channels = tuple(column for column in names if column not in (label, time))
     wanted = asked.wanted(channels, name=name)
     channels = tuple(column for column in channels if column in wanted)
@@ -84,13 +94,6 @@ def to_times(column: pl.Series, name: str) -> NDArray[Any]:
         column = column.cast(pl.Float64)
     times = column.to_numpy()
     return times if times.dtype.kind in "iufMm" else times.astype(object)
-
-
-def find_column(columns: Sequence[str], asked: str | None, known: Collection[str]) -> str | None:
-    """Return the requested column, else the first one of a known name (any case), else None."""
-    if asked in columns:
-        return asked
-    return next((column for column in columns if column.lower() in known), None)
 
 
 def check_flat(column: str, kind: pl.DataType, name: str) -> None:

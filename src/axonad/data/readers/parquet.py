@@ -15,6 +15,7 @@ from axonad.errors import FileError, InputError
 
 MAGIC = b"PAR1"
 SMALLEST = 12  # bytes: the magic bytes at both ends and the length of the footer
+DATED = (pl.Datetime, pl.Date, pl.Duration)
 PIECE = 2**22  # values of a part when a file is read at once
 
 
@@ -36,7 +37,8 @@ def read_parquet(
         if asked.rename:
             lazy = lazy.rename(dict(zip(schema, names, strict=True)))
             schema = lazy.collect_schema()
-        columns = choose_columns(names, asked, name=name)
+        dated = [column for column, kind in schema.items() if isinstance(kind, DATED)]
+        columns = choose_columns(names, asked, name=name, dated=dated)
         for column in columns.all:
             check_flat(column, schema[column], name)
         count = int(lazy.select(pl.len()).collect().item())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -18,6 +18,7 @@ from axonad.data.readers.request import CSV, Request, read_pieces
 from axonad.data.readers.table import End, Piece
 from axonad.data.readers.wire import Buffer
 from axonad.data.series import Series
+from axonad.data.time_columns import may_be_time, only_increases, taken_as_time
 from axonad.errors import DataWarning, FileError
 
 
@@ -37,10 +38,30 @@ def read_described(request: Request, data: bytes | None = None) -> tuple[Series,
     series = whole.join()
     if request.is_recording:
         return mark_missing(_with_hold(series, whole.end.about)), whole.end
+    if request.asked.known is None and series.times is None:
+        series, end = _take_time(series, whole.end, named=request.asked.channels)
+    else:
+        end = whole.end
     if request.asked.max_age is not None:
         hold = tuple(request.asked.age(name) or 0 for name in series.channels)
         series = replace(series, hold=hold)
-    return series, whole.end
+    return series, end
+
+
+def _take_time(series: Series, end: End, *, named: Collection[str]) -> tuple[Series, End]:
+    """Return a table whose time is among its channels with it as time, and the note that says so.
+
+    Channels that the caller has ``named`` stay channels.
+    """
+    for column, name in enumerate(series.channels):
+        times = series.values[:, column]
+        if name not in named and may_be_time(name) and only_increases(times):
+            break
+    else:
+        return series, end
+    rest = series.keep(one for one in series.channels if one != name)
+    note = taken_as_time(name, f"channels=[{name!r}, '*'] keeps it a channel")
+    return replace(rest, times=times.copy()), replace(end, notes=(*end.notes, note))
 
 
 def _with_hold(series: Series, about: About | None) -> Series:
