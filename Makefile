@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 THREADS ?= 1
 FUZZ ?= 10000
+PORT ?= 8757
+DEMO ?=
 # Tests that compare floating-point results of two computations; run again as on another CPU.
 NUMERIC := tests/fast/cpu tests/fast/test_choose.py tests/metrics tests/onnx tests/score \
 	tests/stream tests/train tests/test_parity.py tests/test_saved_models.py
@@ -36,10 +38,10 @@ $(READY): pyproject.toml constraints.txt
 	@echo 'ready: run `make demo` or `make test`'
 
 demo: $(READY)  ## simulate a drive, plant faults, find them; writes demo/
-	$(BIN)/axonad demo --out demo --force
+	$(BIN)/axonad demo --out demo --force $(DEMO)
 
 live-demo: $(READY)  ## watch eight simulated cars on a page, one of which develops a fault
-	$(BIN)/axonad live demo
+	$(BIN)/axonad live --demo --port $(PORT)
 
 paper-smoke: $(READY)  ## a miniature of the paper's experiments; writes results/paper-smoke/
 	OMP_NUM_THREADS=1 $(BIN)/axonad paper all --small --device cpu --out results/paper-smoke

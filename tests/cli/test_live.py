@@ -49,6 +49,27 @@ def test_a_model_without_alarms_is_refused(run, model):
     assert "the model has no alarm policy; fit it with --budget" in err
 
 
+@pytest.mark.parametrize("files", [[], ["demo.png", "report.html"]])
+def test_the_demo_is_no_folder_and_a_folder_no_demo(run, tmp_path, files):
+    if files:
+        (tmp_path / "demo").mkdir()
+    for name in files:
+        (tmp_path / "demo" / name).write_bytes(b"")
+    code, out, err = run("live", "demo")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: demo is not the folder of a model; the simulated fleet is axonad live --demo\n"
+    )
+
+
+def test_a_model_or_the_demo(run, live_model, tmp_path):
+    assert "needs the folder of a model, or --demo" in run("live")[2]
+    assert "leave one of them out" in run("live", live_model, "--demo")[2]
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "detector.json").write_text("{}")
+    assert "demo/detector.json was not written by axonad" in run("live", "demo")[2]
+
+
 def test_it_serves_stores_and_goes_on_after_a_restart(live_model, tmp_path):
     for seconds in (0, 100):
         command = [sys.executable, "-m", "axonad", "live", str(live_model), "--port", "0"]

@@ -15,22 +15,24 @@ from axonad.cli.terminal import print_line, print_note
 from axonad.config import check_choice
 from axonad.data.vehicle import SAMPLE_RATE
 from axonad.detector import Detector
+from axonad.errors import ConfigError
 from axonad.live.config import ENGINES, LiveConfig, read_config
 from axonad.progress import working
 from axonad.registry import load, make_detector
+from axonad.saving import FILES
 
-DEMO = "demo"
+DEMO = "demo"  # as the simulated fleet was asked for until 0.2
 SEED = 3
 DRIVES = 5  # simulated to fit the demo's model: three to learn from, two for its alarms
 
 
 def live(
     model: Annotated[
-        Path,
-        typer.Argument(
-            help="Folder of a model with alarms, or `demo` for a simulated fleet of eight cars."
-        ),
-    ],
+        Path | None, typer.Argument(help="Folder of a model with alarms; none with --demo.")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Watch a simulated fleet of eight cars instead.")
+    ] = False,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="Configuration, a TOML file.")
     ] = None,
@@ -64,12 +66,12 @@ def live(
     Samples come by HTTP (POST /api/v1/samples) and, as configured, by MQTT or NATS. States and
     events are stored, so that a restart goes on where it was.
     """
-    is_demo = str(model) == DEMO and not model.is_dir()
+    _check_model(model, demo=demo)
     settings = _override(read_config(config), host, port, store, engine, actors)
-    if is_demo and store is None and config is None:
+    if demo and store is None and config is None:
         settings = replace(settings, store=replace(settings.store, url="sqlite::memory:"))
     _log()
-    if is_demo:
+    if model is None:
         _run_demo(settings)
         return
     from axonad.live.running import run_live
@@ -82,6 +84,20 @@ def live(
         explaining=_load(model),
         new_model=new_model,
     )  # fmt: skip
+
+
+def _check_model(model: Path | None, *, demo: bool) -> None:
+    """Raise an error unless there is either a model or ``--demo``."""
+    if demo and model is not None:
+        raise ConfigError(
+            f"--demo has a model of its own, got {str(model)!r}; leave one of them out"
+        )
+    if not demo and model is None:
+        raise ConfigError("axonad live needs the folder of a model, or --demo")
+    if str(model) == DEMO and not any((Path(DEMO) / name).exists() for name in FILES):
+        raise ConfigError(
+            f"{DEMO} is not the folder of a model; the simulated fleet is axonad live --demo"
+        )
 
 
 def _run_demo(config: LiveConfig) -> None:
