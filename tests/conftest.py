@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import typer.main
 
 from axonad import AxonAD
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+typer.main.get_command = cache(typer.main.get_command)  # a process of a user runs one command
 
 ROOT = Path(__file__).resolve().parents[1]
 THREADS = torch.get_num_threads()

@@ -34,6 +34,7 @@ def note(begun: float, name: str) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef):
+    """Measure the setup of a fixture, without that of the fixtures it uses."""
     begun = cpu()
     try:
         return (yield)
@@ -43,6 +44,7 @@ def pytest_fixture_setup(fixturedef):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
+    """Measure a test without its fixtures."""
     begun = cpu()
     try:
         return (yield)
@@ -52,6 +54,7 @@ def pytest_runtest_call(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
+    """Measure what a process needs to find the tests."""
     begun = cpu()
     try:
         return (yield)
@@ -60,11 +63,12 @@ def pytest_collection():
 
 
 def main() -> int:
+    """Run pytest with this file as its plugin and print what it measured."""
     with TemporaryDirectory() as folder:
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         words = [sys.executable, "-m", "pytest", "-p", Path(__file__).stem, *sys.argv[1:]]
         begun = cpu()
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             words, env=os.environ | {FOLDER: folder, "PYTHONPATH": path}, check=False
         )
         whole, seconds, count = cpu() - begun, Counter(), Counter()

@@ -7,19 +7,26 @@ import pytest
 from tests.golden.cases import PAIRS
 from tests.golden.form import compare
 from tests.golden.record import WANTED, counts, differences, expected_of, run_ways
-from tests.golden.ways import fleet
+from tests.golden.ways import ALONE, TOGETHER, fleet
 
 MODELS = sorted({pair.model for pair in PAIRS})
 
 
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+@pytest.mark.filterwarnings("ignore::axonad.errors.DataWarning")
+def test_every_way_in_gives_what_is_recorded(pair, tmp_path):
+    found = differences(pair, run_ways(pair, tmp_path, ALONE))
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.filterwarnings("ignore::axonad.errors.DataWarning")
-def test_every_way_in_gives_what_is_recorded(model, tmp_path):
+def test_fleet_and_server_give_what_is_recorded(model, tmp_path):
     found = [
         sentence
         for pair in PAIRS
         if pair.model == model
-        for sentence in differences(pair, run_ways(pair, tmp_path))
+        for sentence in differences(pair, run_ways(pair, tmp_path, TOGETHER))
     ]
     assert not found, "\n".join(found)
 
