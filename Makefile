@@ -68,7 +68,7 @@ unit: $(READY)
 
 test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiments in miniature
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py \
+	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper \
 		tests/docs/test_demos.py tests/test_axon.py
 
 browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed

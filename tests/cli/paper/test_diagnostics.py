@@ -40,6 +40,7 @@ def test_diagnostics_run_small(run, tmp_path, monkeypatch):
     assert not (tmp_path / "d/queries.png").exists()
 
 
+@pytest.mark.slow
 def test_diagnostics_as_run_small_are_shown_and_resumed(run, tmp_path):
     words = ("paper", "diagnostics", "--as-run", "--out", "d")
     small = ("--small", "--device", "cpu", "--seeds", "2024")
