@@ -10,6 +10,9 @@ DEMO ?=
 NUMERIC := tests/fast/cpu tests/fast/test_choose.py tests/metrics tests/onnx tests/score \
 	tests/stream tests/train tests/test_parity.py tests/test_saved_models.py
 
+# The second run, and the processes that tests start, need not compile the sources once more.
+KEEP_COMPILED := PYTHONDONTWRITEBYTECODE=
+
 # pip with its progress; of its messages only warnings about package locations that this machine is
 # configured to search but cannot are left out.
 pip_install = $(BIN)/python -m pip install --disable-pip-version-check --no-warn-script-location \
@@ -61,14 +64,14 @@ imports: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 unit: $(READY)
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n 2
-	OMP_NUM_THREADS=1 OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
+	OMP_NUM_THREADS=$(THREADS) $(KEEP_COMPILED) $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(KEEP_COMPILED) OPENBLAS_CORETYPE=Haswell ATEN_CPU_CAPABILITY=default \
 		$(BIN)/python -m pytest -n 2 $(NUMERIC)
 
 test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiments in miniature
 	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m ray
-	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper/test_all.py \
-		tests/docs/test_demos.py
+	OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -m slow tests/cli/paper \
+		tests/docs/test_demos.py tests/test_axon.py
 
 browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser

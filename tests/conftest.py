@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import typer.main
 
 from axonad import AxonAD
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+typer.main.get_command = cache(typer.main.get_command)  # a process of a user runs one command
+
 ROOT = Path(__file__).resolve().parents[1]
+THREADS = torch.get_num_threads()
 SMALL = {
     "window": 16, "d_model": 16, "heads": 2, "tail": 4, "epochs": 2, "batch_size": 64,
     "device": "cpu", "verbose": False,
@@ -39,6 +45,15 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    """Fail a test that leaves torch another number of threads: all later tests would run on it."""
+    yield
+    if torch.get_num_threads() != THREADS:
+        torch.set_num_threads(THREADS)
+        pytest.fail(f"{item.nodeid} leaves torch another number of threads than {THREADS}")
+
+
 @pytest.fixture(scope="session")
 def fitted() -> AxonAD:
     """A small fitted detector with channel names. Do not change it."""
@@ -55,8 +70,6 @@ def small() -> dict:
 @pytest.fixture
 def double():
     """Double precision: rounding cannot hide a difference, nor a ReLU near 0 make one."""
-    import torch
-
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)

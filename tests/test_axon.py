@@ -156,15 +156,16 @@ def test_a_coordination_break_is_seen(small):
     assert scores[205:235].mean() > np.quantile(scores[:180], 0.99)
 
 
-def test_a_million_rows(small):
+@pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_a_long_series(small, rows):
     """Long series need neither a tensor of all windows nor patience."""
     quick = {**small, "window": 4, "d_model": 4, "heads": 1, "tail": 2, "dilations": (1,)}
     detector = AxonAD(**quick).fit(waves(300, channels=2))
-    X = np.tile(waves(1000, channels=2).astype(np.float32), (1000, 1))
-    X[777_777] = 9.0
+    X = np.tile(waves(1000, channels=2).astype(np.float32), (rows // 1000, 1))
+    X[77_777] = 9.0
     scores = detector.decision_function(X)
-    assert len(scores) == 1_000_000
-    assert abs(int(scores.argmax()) - 777_777) <= 3
+    assert len(scores) == rows
+    assert abs(int(scores.argmax()) - 77_777) <= 3
 
 
 MEMORY = """
@@ -182,11 +183,11 @@ print(peak() - before)
 
 
 def test_memory_does_not_grow_with_all_windows():
-    """12,000 windows of 200 × 100 would be 960 MB in float32; we stay far below."""
+    """6,000 windows of 200 × 100 would be 480 MB in float32; we stay far below."""
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", MEMORY, "12000"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEMORY, "6000"], capture_output=True, text=True, check=True
     )
-    assert float(done.stdout) < 600, "MiB above the array, torch itself included"
+    assert float(done.stdout) < 300, "MiB above the array, torch itself included"
 
 
 def test_loading_draws_nothing_from_torch(small, tmp_path):

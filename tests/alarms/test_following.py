@@ -46,7 +46,7 @@ def test_rows_at_once_equal_the_naive_twin(scores):
     np.testing.assert_allclose(found, naive_lifts(scores, POLICY), atol=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SCORES, st.data())
 def test_chunks_rows_and_restarts_give_the_same(scores, data):
     values = np.array(scores)

@@ -7,6 +7,7 @@ import re
 
 import polars as pl
 import pytest
+import typer.main
 from typer.main import get_command
 
 import axonad
@@ -50,6 +51,8 @@ def test_detectors_suites_and_metrics_are_completed(complete):
 def test_completion_is_shown_and_installed(run, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    fresh = typer.main.get_command.__wrapped__  # the variable counts while the command is made
+    monkeypatch.setattr(typer.main, "get_command", fresh)
     code, out, _ = run("--show-completion", "bash")
     assert code == 0
     assert "_AXONAD_COMPLETE=complete_bash" in out

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -21,14 +21,15 @@ from tests.golden.cases import HERE, PAIRS, Pair
 from tests.golden.form import Outcome, compare, outcome_of, read, to_document, write
 from tests.golden.ways import WAYS
 
+Ways = Mapping[str, Callable[[Pair, Path], Outcome | None]]
 EXPECTED = HERE / "expected"
 WANTED = {"anomaly": 40, "data": 10, "drift": 5, "reopened": 3, "gathering": 1, "during drift": 5}
 
 
-def run_ways(pair: Pair, folder: Path) -> dict[str, Outcome]:
+def run_ways(pair: Pair, folder: Path, ways: Ways = WAYS) -> dict[str, Outcome]:
     """Return what each way makes of a pair."""
     (folder / pair.name).mkdir(exist_ok=True)
-    found = {name: way(pair, folder / pair.name) for name, way in WAYS.items()}
+    found = {name: way(pair, folder / pair.name) for name, way in ways.items()}
     return {name: outcome for name, outcome in found.items() if outcome is not None}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,7 @@ BEGIN = 1_772_431_200_000_000  # microseconds: the samples of a series without t
 STEP = 100_000
 
 
+@cache
 def as_series(pair):
     """Return the series of a pair with the units it is said to have."""
     options = {"rate": "10Hz", "max_age": "3s"} if pair.path.suffix == ".mcap" else {}

@@ -671,7 +671,7 @@ def bench(pair: Pair, folder: Path) -> Outcome | None:
     return Outcome(notes={"metrics": dict(row.metrics), "alarms": dict(row.alarms)})
 
 
-WAYS = {
-    way.__name__: way
-    for way in (python, score, chunks, stream, resumed, fleet, live, report, bench)
-}
+ALONE = {way.__name__: way for way in (python, score, chunks, stream, resumed, report, bench)}
+TOGETHER = {way.__name__: way for way in (fleet, live)}
+"""Ways that score the series of a model at once."""
+WAYS = ALONE | TOGETHER

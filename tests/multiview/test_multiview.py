@@ -113,7 +113,7 @@ def test_repeating_shapes_are_told_from_others():
     beat = np.exp(-(((np.arange(60) - 20) / 3.0) ** 2))
     beats = np.tile(beat, 60)[:, None] * np.array([1.0, -0.5]) + 0.02 * rng.normal(size=(3600, 2))
     assert MultiView(views=LIGHT).fit(beats).weights_["relation"] == 0
-    drive = generate_telemetry(steps=12_000, seed=7).train
+    drive = generate_telemetry(steps=6_000, seed=7).train
     assert MultiView(views=LIGHT).fit(drive).weights_["relation"] == 0.5
 
 

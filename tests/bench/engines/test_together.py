@@ -8,7 +8,10 @@ from axonad.bench.detection import read
 from axonad.bench.engines import together
 from axonad.bench.execute import Setting, execute
 from axonad.errors import ConfigError
+from tests.bench.in_process import in_process
 from tests.bench.jobs import make_job
+
+__all__ = ["in_process"]
 
 
 def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
@@ -41,6 +44,7 @@ def test_rows_are_close_to_those_of_separate_fits(tmp_path, monkeypatch):
     assert fitted == [2, 1], "saved scores are not computed again"
 
 
+@pytest.mark.usefixtures("in_process")
 def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeypatch):
     settings = {**make_job().params, "seed": 1}
     scored = make_job(detector="AxonADVariant", params={**settings, "scores": ("d_rec",)})
@@ -60,6 +64,7 @@ def test_variants_join_where_their_network_is_the_standard_one(tmp_path, monkeyp
     assert fitted == [("d_rec",)]
 
 
+@pytest.mark.usefixtures("in_process")
 def test_without_a_folder_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(together.tempfile, "tempdir", str(tmp_path))
     (row,) = together.run_together([make_job()], setting=Setting(device="cpu"), workers=1)
@@ -73,6 +78,7 @@ def test_one_of_many_cannot_be_limited(limit):
         list(together.run_together([make_job()], setting=Setting(**limit)))
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch):
     params = make_job().params
     jobs = [make_job(label=f"tail-{k}", params=params | {"tail": k}) for k in (1, 2, 3)]
@@ -94,6 +100,7 @@ def test_a_series_is_read_once_and_its_jobs_stay_together(tmp_path, monkeypatch)
     assert len(fitted) == len(names)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_rows_come_group_by_group(monkeypatch):
     params = make_job().params
     settings = [{"lr": lr, "tail": k} for lr in (0.001, 0.002, 0.003) for k in (1, 2)]

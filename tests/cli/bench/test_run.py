@@ -52,6 +52,7 @@ def test_a_finished_run_has_nothing_to_do(run, smoke):
     assert "6 jobs were done before; 0 to do" in err
 
 
+@pytest.mark.usefixtures("in_process")
 def test_kept_scores_are_judged_again(run, smoke, tmp_path):
     words = ("bench", "run", smoke.with_name("suite.toml"), "--out", smoke)
     code, _, err = run(*words, "--rescore", "--workers", "1")
@@ -61,6 +62,7 @@ def test_kept_scores_are_judged_again(run, smoke, tmp_path):
     assert (smoke / "rows.csv").read_text().count("\n") == 13, "old rows stay, the last one counts"
 
 
+@pytest.mark.usefixtures("in_process")
 def test_failures_are_rows_the_run_goes_on(run, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
@@ -101,6 +103,7 @@ def test_protocols_train_on_what_they_say(run, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_run_in_which_all_fails_says_so_to_the_shell(run, tmp_path):
     data = tmp_path / "data"
     data.mkdir()

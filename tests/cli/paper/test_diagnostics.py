@@ -40,6 +40,7 @@ def test_diagnostics_run_small(run, tmp_path, monkeypatch):
     assert not (tmp_path / "d/queries.png").exists()
 
 
+@pytest.mark.slow
 def test_diagnostics_as_run_small_are_shown_and_resumed(run, tmp_path):
     words = ("paper", "diagnostics", "--as-run", "--out", "d")
     small = ("--small", "--device", "cpu", "--seeds", "2024")
@@ -92,6 +93,7 @@ COMMITTED = (
 
 
 @pytest.mark.parametrize(("on", "protocol"), COMMITTED)
+@pytest.mark.usefixtures("tables_only")
 def test_committed_tables_are_those_of_the_committed_findings(run, tmp_path, on, protocol):
     folder = ROOT / "benchmarks/paper/diagnostics" / on
     words = ("--show", "--protocol", protocol, "--out", folder, "--write", "made")
@@ -101,6 +103,7 @@ def test_committed_tables_are_those_of_the_committed_findings(run, tmp_path, on,
 
 
 @pytest.mark.parametrize(("on", "protocol"), [("tsb-ad-m", "parity"), ("telemetry", "heldout")])
+@pytest.mark.usefixtures("tables_only")
 def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on, protocol):
     """What is committed is not computed again."""
     shutil.copytree(ROOT / "benchmarks/paper/diagnostics" / on, tmp_path / on)
@@ -116,6 +119,7 @@ def test_committed_findings_are_those_of_the_command(run, tmp_path, request, on,
 
 
 @pytest.mark.parametrize("folder", [path.parent for path in AS_RUN.glob("findings.csv")])
+@pytest.mark.usefixtures("tables_only")
 def test_committed_tables_as_run_are_those_of_the_committed_findings(run, tmp_path, folder):
     ours = ("--ours", ROOT / "benchmarks/paper/diagnostics")
     words = ("--as-run", "--show", "--out", folder, "--write", "made", *ours)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from axonad.bench.results import read_rows
 from tests.conftest import ROOT
 
 
+@pytest.mark.usefixtures("in_process")
 def test_ablation_and_sensitivity_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     labels = "base,predict-keys,recon-only-scoring"

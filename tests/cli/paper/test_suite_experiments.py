@@ -41,6 +41,7 @@ def test_table2_from_committed_rows_writes_beside_them(run, tmp_path, committed)
     assert not (tmp_path / "one/figure5-parity.png").exists()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_the_tables_run_small(run, tmp_path):
     few = ("--small", "--device", "cpu", "--workers", "1", "--seeds", "2024")
     code, out, _ = run("paper", "table1", *few, "-d", "AxonAD,PCA", "-p", "parity", "--out", "t1")
@@ -83,7 +84,11 @@ def test_mistakes_are_one_sentence(run, tmp_path):
         ("runtime", "paper/runtime/cpu", "paper/runtime/cpu"),
     ],
 )
-def test_committed_tables_are_those_of_the_committed_rows(run, tmp_path, experiment, rows, kept):
+def test_committed_tables_are_those_of_the_committed_rows(
+    run, tmp_path, request, experiment, rows, kept
+):
+    if experiment != "tuning":  # small runs draw the figures of the others
+        request.getfixturevalue("tables_only")
     benchmarks = ROOT / "benchmarks"
     words = ("--show", "--out", benchmarks / rows, "--write", "made")
     code, _, err = run("paper", experiment, *words)

@@ -99,10 +99,16 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.fixture(params=[1, 2])
+def threads(request):
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield
+    torch.set_num_threads(before)
+
+
 def test_more_slots_than_a_pass_holds(fitted, monkeypatch, threads):
     monkeypatch.setattr(live_module, "CPU_BATCH", 3)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     live = fitted.live_windows()
     series = [waves(16, seed=seed) for seed in range(7)]
     for slot, X in enumerate(series):
