@@ -33,6 +33,7 @@ from axonad.explain import Reference
 from axonad.explanation import Explanation, scene_of
 from axonad.fit_report import report_fit
 from axonad.live_windows import LiveWindows, Scored
+from axonad.progress import Stopwatch
 from axonad.stretches import Parts, cuts_of, finite_scores, score_stretches, stretches_of
 from axonad.threshold import THRESHOLDS, set_threshold
 from axonad.training_data import (
@@ -115,10 +116,12 @@ class Detector(Alarmed):
             self._prepare_alarms(source, interval)
             for name in [n for n in before if n.endswith("_") or n == "_fitted_with"]:
                 delattr(self, name)
+            self.stopwatch_ = watch = Stopwatch()
             self.units_ = common_units(source)
             self.recordings_ = Recordings.one(len(X)) if recordings is None else recordings
             self.context_ = Context.learn(self.context, X, names)
-            scores = learn(self.in_context(X), names)
+            with watch.whole("learning"):
+                scores = learn(self.in_context(X), names)
             self.n_features_in_ = X.shape[1]
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
@@ -126,17 +129,21 @@ class Detector(Alarmed):
             self.hold_ = learn_hold(source, names, interval)
             self._fitted_with = self.get_params()
             if scores is None:
-                scores = self.recordings_.each(self._score, self.in_context(X))
+                with watch.part("training scores"):
+                    scores = self.recordings_.each(self._score, self.in_context(X))
             self.decision_scores_ = finite_scores(scores, of=self)
             self.threshold_ = set_threshold(
                 self.decision_scores_, rule=self.threshold, rate=self.contamination
             )
             if explained:
-                self.reference_ = Reference.learn(
-                    X, names, breaks=[part.start for part in self.recordings_.parts[1:]],
-                    context=self.context_columns,
-                )  # fmt: skip
-            self.fit_report_ = report_fit(self, X, names, self._calibrate_alarms(source, X))
+                with watch.part("reference"):
+                    self.reference_ = Reference.learn(
+                        X, names, breaks=[part.start for part in self.recordings_.parts[1:]],
+                        context=self.context_columns,
+                    )  # fmt: skip
+            with watch.part("calibration"):
+                calibration = self._calibrate_alarms(source, X)
+            self.fit_report_ = report_fit(self, X, names, calibration)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

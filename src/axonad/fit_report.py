@@ -6,8 +6,8 @@ not to the model: it is not saved, and a loaded detector has none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from axonad.data.context_candidates import Candidate, find_candidates
 from axonad.data.frames import Matrix, Names
 from axonad.data.recordings import Recordings
 from axonad.data.scaling import find_movement
+from axonad.progress import Stopwatch
 from axonad.threshold import find_events
 
 MANY = 10.0  # times the asked rate at which alarms on held-out rows are worth a warning
@@ -59,6 +60,7 @@ class FitReport:
     notes: tuple[str, ...] = ()  # what the detector itself has to say about its fit
     candidates: tuple[Candidate, ...] = ()  # channels that may only set the scene
     recordings: int = 1
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)  # by part of the fit
     calibration: Calibration | None = None  # what the threshold rests on, with an alarm budget
 
     @property
@@ -94,14 +96,26 @@ class FitReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         held_out, calibration = self.held_out, self.calibration
         return values | {
             "held_out": None if held_out is None else vars(held_out),
             "candidates": [str(candidate) for candidate in self.candidates],
             "calibration": None if calibration is None else calibration.to_json(),
+            "seconds": {part: round(seconds, 3) for part, seconds in self.seconds.items()},
             "warnings": self.warnings,
         }
+
+    def times(self) -> str:
+        """Return the seconds of each part of the fit in one line, the longest first.
+
+        >>> import types
+        >>> FitReport.times(types.SimpleNamespace(seconds={"reading": 0.2, "relation": 1.5}))
+        '1.70 s: relation 1.50, reading 0.20'
+        """
+        ordered = sorted(self.seconds.items(), key=lambda item: -item[1])
+        parts = ", ".join(f"{part} {seconds:.2f}" for part, seconds in ordered)
+        return f"{sum(self.seconds.values()):.2f} s: {parts}"
 
     def __str__(self) -> str:
         lines = [
@@ -147,6 +161,7 @@ class Fitted(Protocol):
     threshold_: float
     decision_scores_: NDArray[np.float64]
     recordings_: Recordings
+    stopwatch_: Stopwatch
 
     @property
     def history(self) -> int:
@@ -190,6 +205,7 @@ def report_fit(
         ),
         recordings=len(detector.recordings_.whole),
         calibration=calibration,
+        seconds=dict(detector.stopwatch_.seconds),
     )
 
 

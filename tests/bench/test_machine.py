@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from axonad.bench import machine
-from axonad.bench.machine import thread_environment
+from axonad.cores import thread_environment
 
 
 def test_waiting_threads_sleep_unless_told_otherwise(monkeypatch):

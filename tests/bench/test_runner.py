@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from axonad.bench.execute import Setting, execute
-from axonad.bench.machine import cores
 from axonad.bench.results import Results, read_rows
 from axonad.bench.runner import check_settings, pending, run_jobs
 from axonad.bench.suite import read_suite
+from axonad.cores import usable_cores
 from axonad.errors import ConfigError
 from tests.bench.in_process import WorkerHere
 from tests.bench.jobs import SUITE, make_job, make_row, steady, write_suite
@@ -67,7 +67,7 @@ def test_an_unknown_engine_is_refused(tmp_path):
 def threads_of_a_worker():
     """Give torch as many threads as in each of two workers, on which rounding depends."""
     before = torch.get_num_threads()
-    torch.set_num_threads(max(1, cores() // 2))
+    torch.set_num_threads(max(1, usable_cores() // 2))
     try:
         yield
     finally:

@@ -118,3 +118,13 @@ def test_without_torch_the_views_that_need_none_are_used(run, tmp_path, monkeypa
     assert axonad.load(tmp_path / "m").views == ("shape", "forecast", "relation")
     code, _, err = run("fit", "t.csv", "-o", "m2", "--set", "views=forecast")
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("words", [["fit", "--verbose"], ["--verbose", "fit"]])
+def test_verbose_says_how_long_each_part_took(run, tmp_path, words):
+    frame(200).write_csv(tmp_path / "t.csv")
+    code, out, _ = run(*words, "t.csv", "-o", "m", "--detector", "PCA")
+    assert code == 0
+    line = next(line for line in out.splitlines() if " s: " in line)
+    for part in ("reading", "learning", "reference", "calibration"):
+        assert f"{part} 0." in line

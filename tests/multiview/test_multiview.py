@@ -164,3 +164,13 @@ def test_a_damaged_state_is_refused(fitted, changed, message):
 def test_bad_parameters_get_one_sentence(params, message):
     with pytest.raises(ConfigError, match=message):
         MultiView(**params).fit(noisy(300, 0))
+
+
+def test_the_report_says_how_long_each_part_of_the_fit_took():
+    detector = MultiView(views=("forecast", "relation")).fit(waves(600))
+    report = detector.fit_report_
+    assert set(report.seconds) == {
+        "forecast", "relation", "self-test", "learning", "reference", "calibration",
+    }  # fmt: skip
+    assert all(seconds >= 0 for seconds in report.seconds.values())
+    assert report.to_json()["seconds"].keys() == report.seconds.keys()

@@ -13,30 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
 
+from axonad.cores import usable_cores
+
 PACKAGES = ("numpy", "torch", "scikit-learn")
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS",
-)  # fmt: skip
 MIB = 2**20
 SAMPLE_SECONDS = 0.02  # between two readings of PeakMemory
-
-
-def cores() -> int:
-    """Return how many CPU cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def thread_environment(threads: int) -> dict[str, str]:
-    """Return the environment variables that limit numerical libraries to ``threads`` threads.
-
-    OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is already set: on a busy machine
-    spinning threads keep each other from working, and a fit takes ten times as long.
-    """
-    waiting = os.environ.get("OMP_WAIT_POLICY", "passive")
-    return dict.fromkeys(THREAD_VARIABLES, str(threads)) | {"OMP_WAIT_POLICY": waiting}
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +62,7 @@ def describe_device(device: str) -> str:
         import torch
 
         return f"{device}: {torch.cuda.get_device_name(device)}"
-    return f"{device}: {platform.machine()}, {cores()} cores"
+    return f"{device}: {platform.machine()}, {usable_cores()} cores"
 
 
 def process_memory(pid: int | None = None) -> float | None:

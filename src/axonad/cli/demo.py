@@ -25,7 +25,7 @@ from axonad.explanation import Explanation
 from axonad.metrics import chance_level
 from axonad.metrics import evaluate as evaluate_scores
 from axonad.multiview.installed import usable_views
-from axonad.progress import working
+from axonad.progress import lines, working
 from axonad.registry import make_detector
 from axonad.report.page.card import describe_model
 from axonad.report.page.content import Page, Source
@@ -62,6 +62,11 @@ def demo(
 
     The alarm threshold comes from another drive without faults.
     """
+    with lines():
+        _demo(steps, epochs, seed, folder, data=data, force=force)
+
+
+def _demo(steps: int, epochs: int, seed: int, folder: Path, *, data: bool, force: bool) -> None:
     figure, table, page = (folder / name for name in ("demo.png", "scores.csv", "report.html"))
     can_draw, views = can_draw_to(figure), usable_views()
     data_files = [folder / name for name in DATA_FILES] if data else []
@@ -80,7 +85,8 @@ def demo(
     detector = make_detector("MultiView", views=views, epochs=epochs, seed=seed)
     detector.fit(_normal(drive))
     _set_alarms(detector, _normal(other), drive.sample_rate)
-    result = detector.explain(test)  # at the end of windows, as alarms are judged
+    with working("scoring the drive with faults"):
+        result = detector.explain(test)  # at the end of windows, as alarms are judged
     with working("explaining the events"):
         scored = score_series(detector, test, found=result)
     raised = [timed.event for timed in scored.events if isinstance(timed.event, AlarmEvent)]

@@ -19,6 +19,7 @@ from axonad.cli.output_files import check_output
 from axonad.cli.reading import read_options
 from axonad.cli.several_files import SeveralFiles, expand
 from axonad.cli.terminal import print_json, print_line
+from axonad.cli.verbosity import is_verbose
 from axonad.config import build, parse_assignments, read_toml
 from axonad.data.readers import read
 from axonad.data.series import Series
@@ -26,6 +27,7 @@ from axonad.detector import Detector
 from axonad.errors import ConfigError, InputError
 from axonad.multiview.detector import MultiView
 from axonad.multiview.installed import usable_views
+from axonad.progress import Stopwatch
 from axonad.registry import detector_class
 from axonad.report.times import format_time
 from axonad.saving import FILES
@@ -93,6 +95,9 @@ def fit(
         typer.Option("--skip-bad", help="Fit without files that cannot be read, and name them."),
     ] = False,
     as_json: options.AsJson = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also print how long each part took.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Fit a detector to normal data and save it.
@@ -124,13 +129,18 @@ def fit(
         return _first_rows(read(path, **columns), rows)
 
     files = SeveralFiles(paths, stop=not skip_bad)
-    raw = files.read(read_one)
+    watch = Stopwatch()
+    with watch.part("reading"):
+        raw = files.read(read_one)
     recordings = [fill_series(series, make_filler(fill, max_hold)) for series in raw]
     made.fit(recordings)
     if made.alarm_setup_ is not None and fill is not None:  # by the values before they are filled
         made.set_alarms(
             replace(made.alarm_setup_, rules=learn_rules(made, matching_values(made, raw)))
         )
+    made.fit_report_ = replace(
+        made.fit_report_, seconds=watch.seconds | dict(made.fit_report_.seconds)
+    )
     made.trained_on_ = _describe(recordings)
     made.save(model, overwrite=force)
     count = sum(int(each.labels.sum()) for each in recordings if each.labels is not None)
@@ -144,6 +154,8 @@ def fit(
         )  # fmt: skip
     else:
         _print(made, recordings, count)
+        if verbose or is_verbose():
+            print_line(f"  {made.fit_report_.times()}")
         print_line(f"saved to {model}")
     files.finish()
 

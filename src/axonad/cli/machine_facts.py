@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from axonad.bench.machine import THREAD_VARIABLES, cores
 from axonad.cli.installed import installed_version
+from axonad.cores import THREAD_VARIABLES, usable_cores
 from axonad.data.readers import read
 
 ROWS = "a,b\n1,2\n3,4\n"
@@ -25,7 +25,7 @@ def cpu() -> dict[str, Any]:
         "model": _cpu_model(),
         "architecture": platform.machine(),
         "cores": os.cpu_count(),
-        "usable_cores": cores(),
+        "usable_cores": usable_cores(),
         "memory": _memory(),
     }
 

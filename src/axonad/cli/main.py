@@ -16,10 +16,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from axonad.cli.signals import INTERRUPTED, Signals
+from axonad.cores import limit_threads
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; on a user error print one red line and exit with code 2."""
+    if arguments is None:
+        limit_threads()  # before anything loads a numerical library
     with Signals() as signals:
         try:
             code = _run(arguments)

@@ -110,16 +110,23 @@ class MultiView(Detector):
         return max(view.rows_needed(X, recordings) for view in self._make_views().values())
 
     def _fit(self, X: Matrix, names: Names) -> Values:
-        self.views_ = {
-            name: view.fit_by(view._fit, X, names, recordings=self.recordings_, explained=False)
-            for name, view in self._make_views().items()
-        }
+        self.views_ = {}
+        for name, view in self._make_views().items():
+            text = "" if name == "network" else f"fitting the view {name}"  # it has a bar
+            with self.stopwatch_.part(name, text=text, show=self.verbose):
+                self.views_[name] = view.fit_by(
+                    view._fit, X, names, recordings=self.recordings_, explained=False
+                )
         self._levels = {
             name: Level.fit(self.views_[name].decision_scores_)
             for name in self.views
             if name in IN_DEVIATIONS
         }
-        self.skills_: Skills | None = self._find_skills(X, names) if self.self_tested else None
+        self.skills_: Skills | None = None
+        if self.self_tested:
+            text = "planting faults, to see which view finds them"
+            with self.stopwatch_.part("self-test", text=text, show=self.verbose):
+                self.skills_ = self._find_skills(X, names)
         self.weights_ = (
             weigh(self.views, self.skills_) if self.self_tested else dict.fromkeys(self.views, 1.0)
         )

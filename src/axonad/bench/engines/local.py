@@ -11,9 +11,9 @@ from typing import NamedTuple, Self
 from axonad.bench.engines.worker import StoppedError, Worker
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job
-from axonad.bench.machine import cores
 from axonad.bench.row import Row
 from axonad.bench.sources import LoadedSeries
+from axonad.cores import usable_cores
 from axonad.extras import is_installed
 
 MAX_PER_GPU = 12  # small fits that share one GPU well
@@ -50,7 +50,9 @@ class Team:
 
     def __init__(self, setting: Setting, *, jobs: int, workers: int | None = None) -> None:
         count = max(1, min(workers or default_workers(setting.device), jobs))
-        self._workers = [Worker(setting, threads=max(1, cores() // count)) for _ in range(count)]
+        self._workers = [
+            Worker(setting, threads=max(1, usable_cores() // count)) for _ in range(count)
+        ]
         self._todo = queue.SimpleQueue[_Task | None]()
         self._done = queue.SimpleQueue[Row | BaseException]()
         self._left = 0
@@ -123,5 +125,5 @@ def default_workers(device: str | None) -> int:
         import torch
 
         if torch.cuda.is_available():
-            return min(MAX_PER_GPU, cores())
-    return cores()
+            return min(MAX_PER_GPU, usable_cores())
+    return usable_cores()

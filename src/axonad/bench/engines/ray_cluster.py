@@ -16,9 +16,9 @@ from axonad.bench.engines.worker import Worker
 from axonad.bench.evaluation import failed_row
 from axonad.bench.execute import Setting
 from axonad.bench.job import Job
-from axonad.bench.machine import cores
 from axonad.bench.row import Row
 from axonad.bench.sources import load
+from axonad.cores import usable_cores
 from axonad.errors import ConfigError
 from axonad.extras import need
 
@@ -173,7 +173,7 @@ class Actor:
     """A Ray actor: one worker process on a machine of the cluster."""
 
     def __init__(self, setting: Setting, threads: int) -> None:
-        self._worker = Worker(setting, threads=min(threads, cores()))
+        self._worker = Worker(setting, threads=min(threads, usable_cores()))
 
     def ready(self) -> bool:
         """Answer once the actor has started."""

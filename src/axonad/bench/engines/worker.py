@@ -24,9 +24,10 @@ from typing import Any
 from axonad.bench.evaluation import failed_row
 from axonad.bench.execute import Setting, execute
 from axonad.bench.job import Job
-from axonad.bench.machine import process_memory, thread_environment, trim_heap
+from axonad.bench.machine import process_memory, trim_heap
 from axonad.bench.row import Row
 from axonad.bench.sources import LoadedSeries, SeriesRef, load
+from axonad.cores import thread_environment
 from axonad.errors import AxonADError
 from axonad.extras import is_installed, missing
 from axonad.parent_process import exit_with_parent
