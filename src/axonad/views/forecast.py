@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from axonad.score.cholesky import solve_positive
 from axonad.views.linear import Array, LinearView
 
 
@@ -33,8 +34,8 @@ class Forecast(LinearView):
 
     fewest_lags: ClassVar[int] = 1
 
-    def _solve(self, moments: Array, penalty: float) -> Array:
-        channels = len(moments) // (self.lags + 1)
-        past = moments[channels:, channels:] + penalty * np.eye(channels * self.lags)
-        weights = np.linalg.solve(past, moments[channels:, :channels])
-        return np.concatenate([np.eye(channels), -weights])
+    def _solve(self, moments: Array, penalty: float, targets: int) -> Array:
+        inputs = len(moments) // (self.lags + 1)
+        past = moments[inputs:, inputs:] + penalty * np.eye(inputs * self.lags)
+        weights = solve_positive(past, moments[inputs:, :targets])
+        return np.concatenate([np.eye(inputs, targets), -weights])

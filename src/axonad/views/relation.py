@@ -36,8 +36,8 @@ class Relation(LinearView):
 
     lags: int = 8
 
-    def _solve(self, moments: Array, penalty: float) -> Array:
-        channels = len(moments) // (self.lags + 1)
-        past = channels * np.arange(1, self.lags + 1) if channels > 1 else np.arange(0)
-        unused = np.arange(channels)[:, None] + past
+    def _solve(self, moments: Array, penalty: float, targets: int) -> Array:
+        inputs = len(moments) // (self.lags + 1)
+        past = inputs * np.arange(1, self.lags + 1) if inputs > 1 else np.arange(0)
+        unused = np.arange(targets)[:, None] + past
         return residual_map_without(moments, penalty=penalty, unused=unused)
