@@ -37,7 +37,7 @@ TOGETHER = 128  # channels up to which each is predicted from all others, with a
 GROUP = 16  # most channels of a group
 MIXTURES = 16  # mixtures that a group is predicted from
 VALUES = 1_024  # inputs of a group, mixtures included, times the rows of a lagged row; about
-PENALTY = 0.01  # of the regression on the other channels of a row
+PENALTY = 1e-6  # of the regression on the other channels of a row: a larger one hides differences
 SMALLEST = 1e-12  # variance of a residual
 
 
