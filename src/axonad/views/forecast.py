@@ -2,6 +2,8 @@
 
 Ridge regression (Hoerl and Kennard, Technometrics 1970) of a row on the rows before it, all
 channels of them: a vector autoregression whose penalty is chosen per channel on held-out rows.
+With more than 128 channels, each is predicted from those that tell most about it and from mixtures
+of the others (:mod:`axonad.views.channel_groups`).
 """
 
 from __future__ import annotations
