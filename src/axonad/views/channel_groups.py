@@ -1,10 +1,11 @@
 """Groups of related channels, so that a linear view of many channels stays affordable.
 
-Up to ``TOGETHER`` channels, each is predicted from all others. The work grows with the cube of the
-inputs; with more channels it is divided: about ``GROUP`` related channels are predicted from the
-same inputs, which are themselves, the channels that tell most about them (``INPUTS`` in all) and
-``MIXTURES`` mixtures of all other channels. The work then grows in proportion to the channels,
-apart from the moments of all channels, which are summed once.
+Up to ``TOGETHER`` channels, or ``WHOLE`` values of a lagged row, each channel is predicted from all
+others. The work grows with the cube of the channels; beyond, it is divided: ``GROUP`` related
+channels are predicted from the same inputs, which are themselves, the channels that tell most about
+them, and ``MIXTURES`` mixtures of all other channels; ``VALUES`` is about what all inputs have in a
+lagged row. The work then grows in proportion to the channels, apart from the moments of all
+channels, which are summed once.
 
 How much one channel tells about another is measured by what the other channels of the same row
 leave of both: the correlation of these residuals, the largest over the lags. At lag 0 this is the
@@ -33,7 +34,8 @@ from axonad.views.lagged_map import Group, Indices, Inputs
 
 Array = NDArray[np.float64]
 
-TOGETHER = 128  # channels up to which each is predicted from all others, with any lags
+TOGETHER = 128  # channels up to which each is predicted from all others,
+WHOLE = 2_048  # or values of a lagged row, which allow more channels where lags are few
 GROUP = 16  # most channels of a group
 MIXTURES = 16  # mixtures that a group is predicted from
 VALUES = 1_024  # inputs of a group, mixtures included, times the rows of a lagged row; about
@@ -44,9 +46,9 @@ SMALLEST = 1e-12  # variance of a residual
 def divide(moments: Array) -> tuple[Group, ...]:
     """Return the groups of channels with mean moments (lags + 1, channels, channels)."""
     channels = moments.shape[1]
-    inputs = max(VALUES // len(moments) - MIXTURES, 2 * GROUP)
-    if channels <= max(TOGETHER, inputs):
+    if channels <= max(TOGETHER, WHOLE // len(moments)):
         return (Group(np.arange(channels)),)
+    inputs = max(VALUES // len(moments) - MIXTURES, 2 * GROUP)
     related = relate(moments)
     return tuple(_choose(own, related, moments[0], inputs) for own in _cluster(related))
 

@@ -94,11 +94,11 @@ class LaggedMap:
         """Return the residuals of the last row of streams (streams, lags + 1, channels)."""
         if len(self.groups) == 1:
             return np.asarray(rows.reshape(len(rows), -1) @ self._oldest_first[0])
-        inputs, mixtures, places = self._joined
-        mixed = (rows @ mixtures).reshape(*rows.shape[:2], len(inputs), -1)
-        given = np.concatenate([rows[:, :, inputs], mixed], axis=3).transpose(2, 0, 1, 3)
-        found = given.reshape(len(inputs), len(rows), -1) @ self._oldest_first
-        return np.asarray(found.transpose(1, 0, 2).reshape(len(rows), -1)[:, places])
+        mixtures, inputs, places = self._joined
+        values = [rows.reshape(len(rows), -1), (rows @ mixtures).reshape(len(rows), -1)]
+        given = np.concatenate(values, axis=1).take(inputs, axis=1).transpose(1, 0, 2)
+        found = (given @ self._oldest_first).transpose(1, 0, 2).reshape(len(rows), -1)
+        return np.asarray(found.take(places, axis=1))
 
     @cached_property
     def _oldest_first(self) -> Array:
@@ -110,14 +110,28 @@ class LaggedMap:
         return result
 
     @cached_property
-    def _joined(self) -> tuple[Indices, Array, Indices]:
-        """Inputs and mixtures of all groups, and where each channel stands in ``_oldest_first``."""
+    def _joined(self) -> tuple[Array, Indices, Indices]:
+        """The mixtures of all groups, and where inputs and residuals of all groups stand.
+
+        Inputs among the values of joined rows, followed by the mixtures of joined rows; residuals
+        among the products with ``_oldest_first``.
+        """
         given = [group.inputs for group in self.groups if group.inputs is not None]
-        places, most = np.zeros(self.channels, dtype=np.intp), self._oldest_first.shape[2]
-        for i, group in enumerate(self.groups):
-            places[group.targets] = i * most + np.arange(len(group.targets))
-        channels = np.array([each.channels for each in given])
-        return channels, np.concatenate([each.mixtures for each in given], axis=1), places
+        mixtures = np.concatenate([each.mixtures for each in given], axis=1)
+        steps = np.arange(self.lags + 1)[:, None]
+        mixed = mixtures.shape[1]
+        inputs, residuals, first = (
+            [],
+            np.zeros(self.channels, dtype=np.intp),
+            len(steps) * len(mixtures),
+        )
+        for i, (group, each) in enumerate(zip(self.groups, given, strict=True)):
+            own = i * each.mixtures.shape[1] + np.arange(each.mixtures.shape[1])
+            both = [steps * len(mixtures) + each.channels, first + steps * mixed + own]
+            inputs.append(np.concatenate(both, axis=1).ravel())
+            residuals[group.targets] = np.arange(len(group.targets))
+            residuals[group.targets] += i * self._oldest_first.shape[2]
+        return mixtures, np.array(inputs), residuals
 
     # -- files -------------------------------------------------------------------------------
 

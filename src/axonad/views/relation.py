@@ -3,8 +3,8 @@
 Ridge regression (Hoerl and Kennard, Technometrics 1970) of each channel on the others of the same
 row and of a few rows before, with a penalty chosen per channel on held-out rows. A channel's own
 past is no input: it would tell almost everything about the channel, and a channel that no longer
-fits the others would go unnoticed after one row. With more than 128 channels, each is predicted
-from those that tell most about it and from mixtures of the others
+fits the others would go unnoticed after one row. With more than about 200 channels, each is
+predicted from those that tell most about it and from mixtures of the others
 (:mod:`axonad.views.channel_groups`). :class:`~axonad.baselines.ridge.CrossChannelRidge` is the same
 without past rows and held-out units.
 """
