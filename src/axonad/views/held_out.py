@@ -17,7 +17,7 @@ own (:mod:`axonad.views.channel_groups`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class HeldOutFit:
 class Fits(NamedTuple):
     """The maps of some channels, and the mean squares of their held-out residuals."""
 
-    folds: Array  # (folds, inputs, channels)
+    folds: list[Array]  # of each (inputs, channels)
     map: Array  # (inputs, channels)
     squares: Array  # (folds, channels)
 
@@ -106,20 +106,21 @@ def fit_held_out(
 def _fit(moments: list[Array], sizes: NDArray[np.int64], solve: Solve, targets: int) -> Fits:
     """Return the maps of the first channels, each with the penalty that is best for it."""
     total, count = np.sum(moments, axis=0), sizes.sum()
-    rest = [(total - own) / (count - size) for own, size in zip(moments, sizes, strict=True)]
-    maps = np.array([[solve(each, penalty, targets) for each in rest] for penalty in PENALTIES])
-    squares = np.array(
-        [
-            [np.einsum("ij,ij->j", found, own @ found) / size for found, own, size in fold]
-            for fold in (zip(each, moments, sizes, strict=True) for each in maps)
-        ]
-    )  # (penalties, folds, targets)
-    best = (sizes @ squares).argmin(axis=0)
-    result = np.zeros(maps.shape[2:])
-    for i in np.unique(best):
-        result[:, best == i] = solve(total / count, PENALTIES[i], targets)[:, best == i]
-    columns = np.arange(targets)
-    return Fits(maps[best, ..., columns].transpose(1, 2, 0), result, squares[best, :, columns].T)
+    folds, squares = [], np.zeros((len(sizes), len(PENALTIES), targets))
+    for own, size, left in zip(moments, sizes, squares, strict=True):
+        rest = (total - own) / (count - size)
+        folds.append([solve(rest, penalty, targets) for penalty in PENALTIES])
+        left[:] = [np.einsum("ij,ij->j", found, own @ found) / size for found in folds[-1]]
+    best = np.tensordot(sizes, squares, 1).argmin(axis=0)
+    total /= count
+    whole = {i: solve(total, PENALTIES[i], targets) for i in np.unique(best).tolist()}
+    maps = [_pick(each, best) for each in folds]
+    return Fits(maps, _pick(whole, best), squares[:, best, np.arange(targets)])
+
+
+def _pick(maps: Sequence[Array] | Mapping[int, Array], best: NDArray[np.intp]) -> Array:
+    """Return each column from the map that is best for it."""
+    return np.stack([maps[i][:, j] for j, i in enumerate(best.tolist())], axis=1)
 
 
 def require_rows(name: str, rows: int, *, lags: int) -> None:
