@@ -27,7 +27,17 @@ def predict(rows, fitted_on, scored, j, lags, view, penalty):
     return model.predict(np.array([inputs(rows, t, j, lags, view) for t in scored]))
 
 
-def fit_and_score(view, train, test, *, lags, smooth):
+def seen_by(rows, j, groups):
+    """Return what channel j is predicted from in place of all channels, and where it is there."""
+    for group in groups:
+        if j in group.targets and group.inputs is not None:
+            columns = [rows[:, i] for i in group.inputs.channels]
+            columns += [rows @ mixture for mixture in group.inputs.mixtures.T]
+            return np.column_stack(columns), list(group.inputs.channels).index(j)
+    return rows, j
+
+
+def fit_and_score(view, train, test, *, lags, smooth, groups=()):
     """Return the scores of the windows that end in each row: of training, and of other rows."""
     scaler = fit_scaler(train, "soft")
     scaled = scaler.apply(train).astype(np.float64)
@@ -37,20 +47,22 @@ def fit_and_score(view, train, test, *, lags, smooth):
     held_out = np.zeros((len(rows), rows.shape[1]))
     deviations = np.zeros((len(new), rows.shape[1]))
     for j in range(rows.shape[1]):
+        seen, here = seen_by(rows, j, groups)
         left = {}
         for penalty in PENALTIES:
             left[penalty] = []
             for part in parts:
                 others = np.setdiff1d(np.arange(lags, len(rows)), part)
-                found = predict(rows, others, part, j, lags, view, penalty)
+                found = predict(seen, others, part, here, lags, view, penalty)
                 left[penalty].append(rows[part, j] - found)
         best = min(PENALTIES, key=lambda penalty: sum((r**2).sum() for r in left[penalty]))
         unit = max(np.sqrt((r**2).mean()) for r in left[best])
         unit = max(unit, STILL if scaler.still[j] else FLOOR)
         held_out[lags:, j] = np.abs(np.concatenate(left[best])) / unit
         both = np.concatenate([rows, new])
+        seen, here = seen_by(both, j, groups)
         scored = np.arange(len(rows) + lags, len(both))
-        found = predict(both, np.arange(lags, len(rows)), scored, j, lags, view, best)
+        found = predict(seen, np.arange(lags, len(rows)), scored, here, lags, view, best)
         deviations[lags:, j] = np.abs(both[scored, j] - found) / unit
     return [
         np.array([d[t - smooth + 1 : t + 1].mean(axis=0).max() for t in range(first, len(d))])

@@ -2,6 +2,8 @@
 
 Ridge regression (Hoerl and Kennard, Technometrics 1970) of a row on the rows before it, all
 channels of them: a vector autoregression whose penalty is chosen per channel on held-out rows.
+With more than 128 channels, each is predicted from those that tell most about it and from mixtures
+of the others (:mod:`axonad.views.channel_groups`).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from axonad.score.cholesky import solve_positive
 from axonad.views.linear import Array, LinearView
 
 
@@ -33,8 +36,8 @@ class Forecast(LinearView):
 
     fewest_lags: ClassVar[int] = 1
 
-    def _solve(self, moments: Array, penalty: float) -> Array:
-        channels = len(moments) // (self.lags + 1)
-        past = moments[channels:, channels:] + penalty * np.eye(channels * self.lags)
-        weights = np.linalg.solve(past, moments[channels:, :channels])
-        return np.concatenate([np.eye(channels), -weights])
+    def _solve(self, moments: Array, penalty: float, targets: int) -> Array:
+        inputs = len(moments) // (self.lags + 1)
+        past = moments[inputs:, inputs:] + penalty * np.eye(inputs * self.lags)
+        weights = solve_positive(past, moments[inputs:, :targets])
+        return np.concatenate([np.eye(inputs, targets), -weights])

@@ -11,24 +11,29 @@ four and leaves residuals on it. These held-out residuals decide three things:
 - the training scores, and with them the threshold.
 
 The prediction that is kept is fitted on all rows. All fits need the moments of the five folds only,
-which are summed in blocks of rows.
+which are summed in blocks of rows. Many channels are divided into groups, each with inputs of its
+own (:mod:`axonad.views.channel_groups`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.data.recordings import Recordings
 from axonad.errors import InputError
-from axonad.views.lagged_rows import Rows, lagged_moments
+from axonad.views.channel_groups import divide
+from axonad.views.lagged_map import LaggedMap
+from axonad.views.lagged_rows import LaggedMoments, Rows
 
 Array = NDArray[np.float64]
-Solve = Callable[[Array, float], Array]
-"""Returns, for the mean moments of lagged rows and a penalty, the map to residuals."""
+Solve = Callable[[Array, float, int], Array]
+"""Returns, for the mean moments of lagged rows, a penalty and a number of targets, which are the
+first channels, the map from lagged rows to residuals of the targets."""
 
 FOLDS = 5
 LEAST = 2  # rows of a fold
@@ -41,7 +46,7 @@ class Fold:
 
     start: int
     stop: int
-    map: Array  # (inputs, channels)
+    map: LaggedMap
 
     def within(self, part: slice) -> bool:
         """Whether the rows lie in a stretch."""
@@ -56,43 +61,66 @@ class Fold:
 class HeldOutFit:
     """A map from lagged rows to residuals, fitted on all rows, and what held-out rows say."""
 
-    map: Array  # (inputs, channels)
+    map: LaggedMap
     spread: Array  # (channels,): root mean square of held-out residuals, see this module
     folds: tuple[Fold, ...]
 
 
-def fit_held_out(rows: Rows, recordings: Recordings, *, lags: int, solve: Solve) -> HeldOutFit:
-    """Fit on all rows with enough rows before them, and on all but each of five folds of them."""
+class Fits(NamedTuple):
+    """The maps of some channels, and the mean squares of their held-out residuals."""
+
+    folds: list[Array]  # of each (inputs, channels)
+    map: Array  # (inputs, channels)
+    squares: Array  # (folds, channels)
+
+
+def fit_held_out(
+    rows: Rows, recordings: Recordings, *, lags: int, solve: Solve, context: tuple[int, ...] = ()
+) -> HeldOutFit:
+    """Fit on all rows with enough rows before them, and on all but each of five folds of them.
+
+    The channels in ``context`` have no residuals; their maps are 0.
+    """
     numbers = recordings.folds(lags + 1, FOLDS)
     pieces = [
         [(start + lags, stop + lags) for start, stop in recordings.ranges(lags + 1, *fold)]
         for fold in numbers
     ]
-    moments = [
-        np.sum([lagged_moments(rows, *piece, lags=lags) for piece in fold], axis=0)
-        for fold in pieces
-    ]
+    moments = [LaggedMoments.of(rows, fold, lags=lags) for fold in pieces]
     sizes = np.array([stop - start for start, stop in numbers])
-    total, count = np.sum(moments, axis=0), recordings.count(lags + 1)
-    channels = rows(0, 1).shape[1]
-    best = np.full(channels, np.inf)
-    squares = np.zeros((len(sizes), channels))  # mean squared residual of each fold
-    maps = np.zeros((len(sizes) + 1, len(total), channels))  # the last one is that of all rows
-    for penalty in PENALTIES:
-        fitted, errors = [], []
-        for own, size in zip(moments, sizes, strict=True):
-            fitted.append(solve((total - own) / (count - size), penalty))
-            errors.append(np.einsum("ij,ij->j", fitted[-1], own @ fitted[-1]) / size)
-        error = sizes @ np.array(errors)
-        better = error < best
-        if better.any():
-            fitted.append(solve(total / count, penalty))
-            best = np.where(better, error, best)
-            squares[:, better] = np.array(errors)[:, better]
-            maps[:, :, better] = np.array(fitted)[:, :, better]
+    groups = divide(sum(each.first for each in moments) / sizes.sum())
+    squares = np.zeros((len(sizes), moments[0].first.shape[1]))
+    weights: list[list[Array]] = [[] for _ in range(len(sizes) + 1)]  # the last is of all rows
+    for group in groups:
+        own = [group.moments(each).whole() for each in moments]
+        found = _fit(own, sizes, solve, len(group.targets))
+        squares[:, group.targets] = found.squares
+        for known, each in zip(weights, (*found.folds, found.map), strict=True):
+            known.append(each.reshape(lags + 1, -1, each.shape[1]))
+    maps = [LaggedMap(groups, tuple(each)).without(context) for each in weights]
     spread = np.sqrt(np.maximum(squares, 0.0).max(axis=0))
     folds = [Fold(*piece, own) for fold, own in zip(pieces, maps, strict=False) for piece in fold]
     return HeldOutFit(maps[-1], spread, tuple(folds))
+
+
+def _fit(moments: list[Array], sizes: NDArray[np.int64], solve: Solve, targets: int) -> Fits:
+    """Return the maps of the first channels, each with the penalty that is best for it."""
+    total, count = np.sum(moments, axis=0), sizes.sum()
+    folds, squares = [], np.zeros((len(sizes), len(PENALTIES), targets))
+    for own, size, left in zip(moments, sizes, squares, strict=True):
+        rest = (total - own) / (count - size)
+        folds.append([solve(rest, penalty, targets) for penalty in PENALTIES])
+        left[:] = [np.einsum("ij,ij->j", found, own @ found) / size for found in folds[-1]]
+    best = np.tensordot(sizes, squares, 1).argmin(axis=0)
+    total /= count
+    whole = {i: solve(total, PENALTIES[i], targets) for i in np.unique(best).tolist()}
+    maps = [_pick(each, best) for each in folds]
+    return Fits(maps, _pick(whole, best), squares[:, best, np.arange(targets)])
+
+
+def _pick(maps: Sequence[Array] | Mapping[int, Array], best: NDArray[np.intp]) -> Array:
+    """Return each column from the map that is best for it."""
+    return np.stack([maps[i][:, j] for j, i in enumerate(best.tolist())], axis=1)
 
 
 def require_rows(name: str, rows: int, *, lags: int) -> None:

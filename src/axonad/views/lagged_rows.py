@@ -2,13 +2,15 @@
 
 A lagged row is a row and the ``lags`` rows before it, joined: w(t), w(t-1), ..., w(t-lags). The
 moments of lagged rows contain each product of two rows many times: block (a+1, b+1) is block (a, b)
-of the same rows one step earlier. Only the first blocks are summed over all rows, the others follow
-from them and the rows at both ends.
+of the same rows one step earlier. Only the first blocks are summed over all rows and kept, the
+others follow from them and the rows at both ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,33 +27,54 @@ def blocks(start: int, stop: int) -> list[tuple[int, int]]:
     return [(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
 
 
-def lagged_moments(rows: Rows, start: int, stop: int, *, lags: int) -> Array:
-    """Return the sum over t in [start, stop) of the products of all pairs in lagged row t.
+@dataclass(frozen=True)
+class LaggedMoments:
+    """The sum of the products of all pairs in some lagged rows, as little of it as is needed.
 
-    ``start`` is at least ``lags``.
+    ``first[lag]`` are the products of each channel of a row and each of the row ``lag`` before.
+    ``before`` and ``after`` are the rows just before the first and before the end of each stretch
+    of rows, latest first.
     """
-    head, tail = rows(start - lags, start)[::-1], rows(stop - lags, stop)[::-1]
-    width = head.shape[1]
-    size = (lags + 1) * width
-    first = np.zeros((width, size))
-    for begin, end in blocks(start, stop):
-        part = rows(begin - lags, end)
-        now = part[lags:].T
-        for lag in range(lags + 1):
-            first[:, lag * width : (lag + 1) * width] += now @ part[lags - lag : len(part) - lag]
-    result = np.empty((size, size))
-    result[:width] = first
-    before, after = head.ravel(), tail.ravel()
-    for lag in range(lags):
-        here = slice(lag * width, (lag + 1) * width)
-        below = slice(here.stop, here.stop + width)
-        result[below, below.start :] = (
-            result[here, here.start : -width]
-            + np.outer(before[here], before[here.start :])
-            - np.outer(after[here], after[here.start :])
-        )
-    upper = np.triu(result)
-    return np.asarray(upper + np.triu(result, 1).T)
+
+    first: Array  # (lags + 1, channels, channels)
+    before: Array  # (stretches, lags, channels)
+    after: Array
+
+    @classmethod
+    def of(cls, rows: Rows, pieces: Iterable[tuple[int, int]], *, lags: int) -> Self:
+        """Return the moments of the lagged rows t in some ranges, which begin at ``lags`` or later.
+
+        There is at least one range.
+        """
+        before, after, first = [], [], np.zeros(0)
+        for start, stop in pieces:
+            before.append(rows(start - lags, start)[::-1])
+            after.append(rows(stop - lags, stop)[::-1])
+            if not first.size:
+                width = before[0].shape[1]
+                first = np.zeros((lags + 1, width, width))
+            for begin, end in blocks(start, stop):
+                part = rows(begin - lags, end)
+                now = part[lags:].T
+                for lag in range(lags + 1):
+                    first[lag] += now @ part[lags - lag : len(part) - lag]
+        return cls(first, np.array(before), np.array(after))
+
+    def whole(self) -> Array:
+        """Return the moments as a matrix ((lags + 1) x channels, in the order of a lagged row)."""
+        width = self.first.shape[1]
+        result = np.empty((len(self.first) * width,) * 2)
+        result[:width] = np.concatenate(self.first, axis=1)
+        before, after = (each.reshape(len(each), -1) for each in (self.before, self.after))
+        for start in range(0, before.shape[1], width):
+            here, below = slice(start, start + width), slice(start + width, start + 2 * width)
+            result[below, below.start :] = (
+                result[here, start:-width]
+                + before[:, here].T @ before[:, start:]
+                - after[:, here].T @ after[:, start:]
+            )
+        upper = np.triu(result)
+        return np.asarray(upper + np.triu(result, 1).T)
 
 
 def apply_lagged(part: Array, weights: Array) -> Array:

@@ -21,7 +21,8 @@ from axonad.score.blame import withhold
 from axonad.score.restoring import restore_scaler
 from axonad.stretches import Parts
 from axonad.views.held_out import Fold, fit_held_out, require_rows
-from axonad.views.lagged_rows import apply_lagged, blocks
+from axonad.views.lagged_map import LaggedMap
+from axonad.views.lagged_rows import blocks
 from axonad.views.linear_live import LinearWindows
 from axonad.views.moving_mean import moving_mean
 
@@ -80,8 +81,8 @@ class LinearView(Detector):
     # -- what a view writes ------------------------------------------------------------------
 
     @abstractmethod
-    def _solve(self, moments: Array, penalty: float) -> Array:
-        """Return the map (inputs, channels) from lagged rows with these moments to residuals."""
+    def _solve(self, moments: Array, penalty: float, targets: int) -> Array:
+        """Return the map from lagged rows with these moments to residuals of the first channels."""
 
     # -- the contract ------------------------------------------------------------------------
 
@@ -94,11 +95,9 @@ class LinearView(Detector):
         self._level = np.asarray(total / len(X))
         found = fit_held_out(
             lambda start, stop: self._scaled(X[start:stop]), self.recordings_, lags=self.lags,
-            solve=self._solve,
+            solve=self._solve, context=self.context_columns,  # an input, never a target
         )  # fmt: skip
-        for each in (found.map, *(fold.map for fold in found.folds)):
-            each[:, self.context_columns] = 0.0  # context is an input, never a target
-        self._map = self._by_lag(found.map)
+        self._map = found.map
         self._spread = np.maximum(found.spread, np.where(self._scaler.still, STILL, FLOOR))
         scores = []
         for part in self.recordings_.parts:
@@ -139,9 +138,6 @@ class LinearView(Detector):
         """Return rows as the prediction sees them: softly scaled, with mean 0 in training."""
         return np.asarray(self._scaler.apply(X) - self._level)
 
-    def _by_lag(self, found: Array) -> Array:
-        return found.reshape(self.lags + 1, -1, found.shape[1])
-
     def _largest(self, X: Matrix, folds: Sequence[Fold] = ()) -> Array:
         return np.concatenate([part.max(axis=1) for part in self._smoothed(X, folds)])
 
@@ -156,10 +152,10 @@ class LinearView(Detector):
 
     def _deviations(self, X: Matrix, folds: Sequence[Fold]) -> Iterator[Array]:
         """Yield each channel's deviation from its prediction, in its unit, block by block."""
-        pieces = [(part.start, part.stop, self._by_lag(part.map)) for part in folds]
-        for start, stop, weights in pieces or [(self.lags, len(X), self._map)]:
+        pieces = [(part.start, part.stop, part.map) for part in folds]
+        for start, stop, found in pieces or [(self.lags, len(X), self._map)]:
             for a, b in blocks(start, stop):
-                residuals = apply_lagged(self._scaled(X[a - self.lags : b]), weights)
+                residuals = found.residuals(self._scaled(X[a - self.lags : b]))
                 yield np.abs(residuals) / self._spread
 
     def _expected(self, X: Matrix) -> Array:
@@ -167,7 +163,7 @@ class LinearView(Detector):
         result = np.full((len(X), 3, X.shape[1]), np.nan)
         for a, b in blocks(self.lags, len(X)):
             rows = self._scaled(X[a - self.lags : b])
-            scaled = rows[self.lags :] - apply_lagged(rows, self._map) + self._level
+            scaled = rows[self.lags :] - self._map.residuals(rows) + self._level
             for i, shift in enumerate((0.0, -1.0, 1.0)):
                 result[a:b, i] = self._scaler.invert(scaled + shift * self._spread)
         return result
@@ -181,11 +177,11 @@ class LinearView(Detector):
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         arrays = {"center": self._scaler.center, "unit": self._scaler.unit, "level": self._level}
-        return {}, arrays | {"map": self._map, "spread": self._spread}
+        return {}, arrays | self._map.to_arrays() | {"spread": self._spread}
 
     def _restore(self, values: Mapping[str, Any], arrays: Arrays) -> None:
         channels = self.n_features_in_
         self._scaler = restore_scaler("soft", arrays, "center", "unit", channels=channels)
         self._level = take(arrays, "level", channels)
-        self._map = take(arrays, "map", self.lags + 1, channels, channels)
+        self._map = LaggedMap.from_arrays(arrays, lags=self.lags, channels=channels)
         self._spread = take(arrays, "spread", channels, above=0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from axonad.data.frames import Matrix
 from axonad.live_windows import Scored
-from axonad.views.lagged_rows import apply_lagged
+from axonad.views.lagged_map import LaggedMap
 from axonad.views.slots import SlotRows
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ class LinearWindows:
     scale
         Returns rows as the prediction sees them.
     map
-        From lagged rows to residuals (lags + 1, channels, channels).
+        From lagged rows to residuals.
     spread
         The unit of each channel's residual.
     smooth
@@ -36,25 +36,24 @@ class LinearWindows:
     """
 
     def __init__(
-        self, scale: Callable[[Matrix], Array], map: Array, spread: Array, *, smooth: int
+        self, scale: Callable[[Matrix], Array], map: LaggedMap, spread: Array, *, smooth: int
     ) -> None:
         self.map, self.spread = map, spread
         self._scale, self._smooth = scale, smooth
-        self._weights = np.concatenate(map[::-1])  # of rows, oldest first
-        self._rows = SlotRows(len(map), map.shape[1])
-        self._deviations = SlotRows(smooth, map.shape[1])
+        self._rows = SlotRows(map.lags + 1, map.channels)
+        self._deviations = SlotRows(smooth, map.channels)
 
     def load(self, slot: int, rows: Matrix) -> None:
         """Start a slot with the rows that one score needs."""
         scaled = self._scale(rows)
-        self._rows.load(slot, scaled[len(scaled) - len(self.map) :])
-        self._deviations.load(slot, np.abs(apply_lagged(scaled, self.map)) / self.spread)
+        self._rows.load(slot, scaled[-self.map.lags - 1 :])
+        self._deviations.load(slot, np.abs(self.map.residuals(scaled)) / self.spread)
 
     def append(self, slots: Sequence[int], rows: Matrix) -> None:
         """Append one row to each of some loaded slots; their oldest rows are dropped."""
         self._rows.append(slots, self._scale(rows))
-        lagged = self._rows.last(slots, len(self.map)).reshape(len(slots), -1)
-        self._deviations.append(slots, np.abs(lagged @ self._weights) / self.spread)
+        residuals = self.map.last_residuals(self._rows.last(slots, self.map.lags + 1))
+        self._deviations.append(slots, np.abs(residuals) / self.spread)
 
     def score(self, slots: Sequence[int]) -> Scored:
         """Return the score of each slot's last row; it has no components."""

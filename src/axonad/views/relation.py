@@ -3,8 +3,10 @@
 Ridge regression (Hoerl and Kennard, Technometrics 1970) of each channel on the others of the same
 row and of a few rows before, with a penalty chosen per channel on held-out rows. A channel's own
 past is no input: it would tell almost everything about the channel, and a channel that no longer
-fits the others would go unnoticed after one row. :class:`~axonad.baselines.ridge.CrossChannelRidge`
-is the same without past rows and held-out units.
+fits the others would go unnoticed after one row. With more than about 200 channels, each is
+predicted from those that tell most about it and from mixtures of the others
+(:mod:`axonad.views.channel_groups`). :class:`~axonad.baselines.ridge.CrossChannelRidge` is the same
+without past rows and held-out units.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ class Relation(LinearView):
 
     lags: int = 8
 
-    def _solve(self, moments: Array, penalty: float) -> Array:
-        channels = len(moments) // (self.lags + 1)
-        past = channels * np.arange(1, self.lags + 1) if channels > 1 else np.arange(0)
-        unused = np.arange(channels)[:, None] + past
+    def _solve(self, moments: Array, penalty: float, targets: int) -> Array:
+        inputs = len(moments) // (self.lags + 1)
+        past = inputs * np.arange(1, self.lags + 1) if inputs > 1 else np.arange(0)
+        unused = np.arange(targets)[:, None] + past
         return residual_map_without(moments, penalty=penalty, unused=unused)
