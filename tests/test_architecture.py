@@ -29,7 +29,7 @@ SUPPORT = {
     "cli/event_files.py", "cli/main.py", "cli/options.py", "cli/output_files.py",
     "cli/terminal.py", "cli/score_table.py", "cli/event_table.py",
     "cli/app.py", "cli/signals.py", "cli/verbosity.py", "report/times.py",
-    "cli/several_files.py", "training_data.py", "data/recordings.py",
+    "cli/several_files.py", "training_data.py", "data/recordings.py", "data/time_columns.py",
     "data/readers/__init__.py", "data/readers/request.py", "data/readers/reading.py",
     "data/readers/process.py", "data/readers/limits.py", "data/readers/source.py",
     "data/readers/records.py", "data/readers/dialect.py", "data/readers/columns.py",

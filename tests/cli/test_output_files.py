@@ -68,7 +68,7 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path, monkeypatch, ending):
         "stream MODEL --alarms-only --state new.json",
         "export MODEL -o new.onnx",
         "evaluate scores.csv -o new.json",
-        "demo --steps 4000 -o new --data",
+        "--quiet demo --steps 4000 -o new --data",
     ],
 )
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(
