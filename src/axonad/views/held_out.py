@@ -60,6 +60,11 @@ class HeldOutFit:
     spread: Array  # (channels,): root mean square of held-out residuals, see this module
     folds: tuple[Fold, ...]
 
+    @property
+    def last_fold(self) -> Fold:
+        """The first rows of the last fold that follow one another."""
+        return next(fold for fold in self.folds if fold.map is self.folds[-1].map)
+
 
 def fit_held_out(rows: Rows, recordings: Recordings, *, lags: int, solve: Solve) -> HeldOutFit:
     """Fit on all rows with enough rows before them, and on all but each of five folds of them."""

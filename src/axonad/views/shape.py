@@ -21,7 +21,7 @@ its own centre. Both are the same values of each part, shifted by its own length
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +34,6 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.recordings import Recordings
 from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
-from axonad.detector import Detector
 from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, check_counts, take
 from axonad.score.blame import withhold
@@ -43,17 +42,19 @@ from axonad.stretches import Parts
 from axonad.training_data import TrainingData
 from axonad.views.shape_lengths import FEWEST, lengths_for_most, rows_needed, window_lengths
 from axonad.views.shape_live import ShapeWindows
-from axonad.views.shape_part import TINY, ShapePart, learn_parts
+from axonad.views.shape_part import TINY, LearnedPart, ShapePart, learn_parts
 from axonad.views.shape_search import Cells, Values
 from axonad.views.shape_space import ShapeSpace, blocks_of, describe, hann_root
+from axonad.views.view import LastFold, View
 
 LARGE = 1e20  # larger distances are damage
 LONGEST = 1.001  # of a direction, which has length 1
+TESTED = 2  # lengths in tests of rows that were held out
 WEIGHTINGS = 2  # of the steps of a window: all alike, and the root of a Hann window
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ShapeMemory(Detector):
+class ShapeMemory(View):
     """Distance of a window's shape to the nearest one in training, over several lengths.
 
     Parameters
@@ -110,21 +111,28 @@ class ShapeMemory(Detector):
 
     # -- learning ----------------------------------------------------------------------------
 
-    def _fit(self, X: Matrix, names: Names) -> Values:
+    def _learn(self, X: Matrix, names: Names) -> tuple[Values, LastFold | None]:
         self._scaler = fit_scaler(X, "soft", names)
         Z = self._scaler.apply(X)
         self.lengths_ = self.lengths or window_lengths(_moving(Z, self._scaler), self.recordings_)
-        self._parts: list[ShapePart] = []
-        scores = []
+        learned: list[LearnedPart] = []
         for length in self.lengths_:
-            weightings = (np.ones(length), hann_root(length))
-            for part, distances, _ in learn_parts(
-                Z, weightings, self.recordings_, directions=self.directions, most=self.max_train,
-                device=self.device,
-            ):  # fmt: skip
-                self._parts.append(part)
-                scores.append(part.score(distances))
-        return self._combined(scores, self.recordings_)
+            learned += learn_parts(
+                Z, (np.ones(length), hann_root(length)), self.recordings_,
+                directions=self.directions, most=self.max_train, device=self.device,
+            )  # fmt: skip
+        self._parts = [each.part for each in learned]
+        scores = [each.part.score(each.distances) for each in learned]
+        return self._combined(scores, self.recordings_), self._last_fold(learned)
+
+    def _last_fold(self, learned: Sequence[LearnedPart]) -> LastFold | None:
+        """Return the last fold, with the shortest lengths only: tests have little room."""
+        lengths = self.lengths_[:TESTED]
+        parts = [each.before_last for each in learned[: WEIGHTINGS * len(lengths)]]
+        if any(part is None for part in parts):
+            return None
+        start = max(each.last_start for each in learned[: len(parts)])
+        return LastFold(start, {"lengths": lengths, "lengths_": lengths, "_parts": parts})
 
     # -- scoring -----------------------------------------------------------------------------
 

@@ -52,14 +52,15 @@ class ShapePart:
 
 
 class LearnedPart(NamedTuple):
-    """A part, the held-out distance of each training window, and the part as the last fold saw it.
-
-    The last is None if no training window lies a window away from the last fold.
-    """
+    """A part, and what held-out windows say of it."""
 
     part: ShapePart
     distances: Values
+    """The held-out distance of each training window."""
     before_last: ShapePart | None
+    """The part without the last fold; None if no training window is a window away from it."""
+    last_start: int
+    """The first row of the last fold."""
 
 
 def learn_parts(
@@ -110,7 +111,7 @@ def _judge(
         last = ShapePart(spaces[-1], Cells.divide(memories[-1]), *level)
     if len(plan.compared) < len(plan.rows):
         distances = np.interp(plan.rows, plan.compared, distances)
-    return LearnedPart(part, distances, last)
+    return LearnedPart(part, distances, last, plan.folds[-1][0])
 
 
 class _Plan(NamedTuple):
