@@ -34,7 +34,8 @@ NEAR = 8  # cells whose references are compared with a point
 EQUAL = 1e-5  # coordinates are equal if they round to the same multiple of this share of the size
 TINY = 1e-300
 TIE = 1e-12  # centres are equally near if they differ by less, as a share of the squared lengths
-ROWS = 512  # points that are compared with the references of a cell at a time, about
+ROWS = 64  # points that are compared with a cell at a time, about: BLAS starts no threads for them
+UNDIVIDED = 1024, 512  # references and points that are compared at a time without cells
 TOGETHER = 8  # points from which on one search takes less time than one for each, if cells are few
 GPU_VALUES = 2**27  # products that exist at a time on a GPU: 1 GiB
 
@@ -59,7 +60,7 @@ class Cells:
     @classmethod
     def undivided(cls, points: Values) -> Self:
         """Return reference points of which all are compared with each point, as in 0.2.0."""
-        bounds = np.append(np.arange(0, len(points), CELL), len(points))
+        bounds = np.append(np.arange(0, len(points), UNDIVIDED[0]), len(points))
         return cls(points, bounds, is_divided=False)
 
     def check(self) -> None:
@@ -113,7 +114,7 @@ class Cells:
 
     def _search(self, queries: Values) -> Indices:
         best, high = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -np.inf)
-        size = max(1, ROWS * len(self._tables) // self.near)
+        size = max(1, ROWS * len(self._tables) // self.near) if self.is_divided else UNDIVIDED[1]
         for first in range(0, len(queries), size):
             some = queries[first : first + size]
             near = np.ascontiguousarray(self._find_near(some @ self._centres).T)
@@ -174,9 +175,8 @@ class Cells:
         place = values.shape[1] - self.near
         if place == 0:
             return np.ones(values.shape, dtype=bool)
-        order = np.partition(values, place, axis=1)
-        least = order[:, place] - TIE * np.abs(values).max(axis=1)
-        return np.asarray(values >= least[:, None])
+        least = np.partition(values, place, axis=1)[:, place, None]
+        return np.asarray(values >= least - TIE * max(values.max(), -values.min()))
 
 
 def _divide(points: NDArray[np.floating]) -> Iterator[Indices]:
