@@ -109,6 +109,16 @@ def test_invalid_parameters_are_refused(params, message):
         make_detector("ShapeMemory", **params)
 
 
+def test_a_saved_memory_keeps_its_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(shape_search, "CELL", 9)
+    rng = np.random.default_rng(1)
+    detector = make_detector("ShapeMemory", lengths=(8, 12)).fit(rng.normal(size=(400, 2)))
+    assert len(detector._parts[0].memory.bounds) > 2 * shape_search.NEAR
+    detector.save(tmp_path)
+    twin, Y = axonad.load(tmp_path), rng.normal(size=(50, 2))
+    np.testing.assert_array_equal(twin.decision_function(Y), detector.decision_function(Y))
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
@@ -117,6 +127,7 @@ def test_invalid_parameters_are_refused(params, message):
         ("directions.0", lambda a: 9 * a, "'directions.0' must be"),
         ("part_unit", lambda a: 0 * a, "'part_unit' must be at least"),
         ("median", lambda a: a[:1], "'median' has shape"),
+        ("cells.1", lambda a: a + 1, "its training windows are not divided into cells"),
     ],
 )
 def test_a_model_file_that_makes_no_sense_is_refused(tmp_path, name, change, message):
