@@ -49,11 +49,13 @@ def make_series(rows: int, channels: int, *, seed: int = 0, first: int = 0) -> n
 
 
 def operations(detector: ShapeMemory, channels: int) -> tuple[float, float]:
-    """Return multiplications and additions per scored row, in millions: points and search."""
+    """Return multiplications and additions per live row, in millions: points and search."""
     points = search = 0
     for part in detector._parts:
         points += 2 * part.length * channels * len(part.space.directions)
-        search += 2 * len(part.memory) * (len(part.space.directions) + 2)
+        cells = len(part.memory.bounds) - 1
+        compared = cells + part.memory.near * len(part.memory.points) / cells
+        search += 2 * compared * (len(part.space.directions) + 2)
     return points / 1e6, search / 1e6
 
 

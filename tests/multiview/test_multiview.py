@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,9 +12,12 @@ import pytest
 from axonad import FleetScorer, MultiView, load
 from axonad.data.telemetry import generate_telemetry
 from axonad.errors import ConfigError, InputError
+from axonad.multiview import detector
 from axonad.multiview.live import ManyWindows
 from axonad.registry import make_detector
 from axonad.score.level import Level
+from axonad.selftest.ranking import Scorer, rank_faults
+from axonad.views.view import LastFold, View
 from tests.conftest import waves
 
 SIZES = {"window": 16, "d_model": 16, "heads": 2, "epochs": 2, "device": "cpu", "verbose": False}
@@ -174,3 +178,48 @@ def test_the_report_says_how_long_each_part_of_the_fit_took():
     }  # fmt: skip
     assert all(seconds >= 0 for seconds in report.seconds.values())
     assert report.to_json()["seconds"].keys() == report.seconds.keys()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Memoriser(View):
+    """Remembers every training row; any other row is a fault to it."""
+
+    align: str = "center"
+
+    def _learn(self, X, names):
+        self._known = {row.tobytes() for row in X}
+        start = int(0.8 * len(X))
+        without = {row.tobytes() for row in X[:start]}
+        return self._score(X), LastFold(start, {"_known": without})
+
+    def _score(self, X):
+        return np.array([float(row.tobytes() not in self._known) for row in X])
+
+
+def test_a_view_that_memorises_its_training_rows_has_no_skill(monkeypatch):
+    """Its score of a planted fault is above that of every row it was fitted on, but of no other."""
+    monkeypatch.setitem(detector.VIEWS, "relation", f"{__name__}:Memoriser")
+    X = noisy(1500, 0)
+    multi = MultiView(views=("forecast", "relation")).fit(X)
+    assert set(multi.skills_["relation"].values()) == {0.5}
+    assert min(multi.skills_["forecast"].values()) > 0.6
+    scorer = Scorer(lambda rows: multi.views_["relation"].score_ends(rows)[0], 1)
+    fitted = rank_faults({"relation": scorer}, X[1200:], repeats=1)
+    assert min(fitted["relation"].values()) > 0.95
+
+
+@pytest.mark.parametrize("recordings", [1, 4])
+def test_no_view_is_tested_on_rows_it_has_learned_from(recordings):
+    """In white noise a row says nothing of others: who knows the rows finds what is reversed."""
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    parts = np.split(X, recordings)
+    multi = MultiView(views=LIGHT).fit(parts if recordings > 1 else X)
+    for name in LIGHT:
+        assert multi.skills_[name]["reversed"] < 0.7, name
+        assert multi.skills_[name]["other_course"] < 0.7, name
+    view = multi.views_["shape"]
+    scorer = Scorer(lambda rows: view.score_ends(rows)[0], view.history)
+    fitted = rank_faults(
+        {"shape": scorer}, X[1500:], kinds=("reversed", "other_course"), durations=(40, 60)
+    )
+    assert min(fitted["shape"].values()) > 0.8

@@ -25,7 +25,8 @@ def spaced(count, most):
 
 def leading_directions(vectors, most):
     _, sizes, directions = np.linalg.svd(np.array(vectors), full_matrices=False)
-    return directions[:most][sizes[:most] ** 2 > 1e-9 * sizes[0] ** 2]
+    directions = directions[:most][sizes[:most] ** 2 > 1e-9 * sizes[0] ** 2]
+    return np.array([d * np.sign(d[np.argmax(np.abs(d))]) for d in directions])
 
 
 def point(vector, directions):
@@ -35,12 +36,25 @@ def point(vector, directions):
     return np.array([*coordinates, np.linalg.norm(rest)])
 
 
-def smallest_distances(vectors, others, directions):
-    known = [point(other, directions) for other in others]
-    return [
-        min(np.linalg.norm(point(vector, directions) - other) for other in known)
-        for vector in vectors
-    ]
+def cells_of(points, most):
+    """Points halved at the median of the coordinate that varies most, as long as they are many."""
+    if len(points) <= most:
+        return [points]
+    widest = np.argmax(np.var(points, axis=0))
+    ordered = sorted(points, key=lambda p: p[widest])
+    half = len(points) // 2
+    return cells_of(ordered[:half], most) + cells_of(ordered[half:], most)
+
+
+def distance_in(cells, own, near):
+    """Distance of a point to the nearest one in the cells whose means are nearest."""
+    around = sorted(cells, key=lambda cell: np.linalg.norm(own - np.mean(cell, axis=0)))[:near]
+    return min(np.linalg.norm(own - other) for cell in around for other in cell)
+
+
+def smallest_distances(vectors, others, directions, cell, near):
+    cells = cells_of([point(other, directions) for other in others], cell)
+    return [distance_in(cells, point(vector, directions), near) for vector in vectors]
 
 
 def far_from(numbers, start, stop, gap):
@@ -48,7 +62,7 @@ def far_from(numbers, start, stop, gap):
     return far or [i for i in numbers if i < start or i >= stop] or list(numbers)
 
 
-def part_scores(train, test, length, weights, *, directions, max_train, compared):
+def part_scores(train, test, length, weights, *, directions, max_train, compared, cell, near):
     """Scores of the training and the test windows of one length and one weighting."""
     known = shape_vectors(train, length, weights)
     count = len(known)
@@ -60,10 +74,10 @@ def part_scores(train, test, length, weights, *, directions, max_train, compared
         learned = [known[i] for i in far_from(sampled, start, stop, length)]
         found = leading_directions(learned, directions)
         own = [known[i] for i in numbers if start <= i < stop]
-        held_out += smallest_distances(own, others, found)
+        held_out += smallest_distances(own, others, found, cell, near)
     found = leading_directions([known[i] for i in sampled], directions)
     memory = [known[i] for i in kept]
-    new = smallest_distances(shape_vectors(test, length, weights), memory, found)
+    new = smallest_distances(shape_vectors(test, length, weights), memory, found, cell, near)
     median, high = np.quantile(held_out, [0.5, 0.99])
     size = np.sqrt(np.mean([v @ v for v in memory]))
     unit = max(high - median, 1e-3 * size) + 1e-6
@@ -81,7 +95,7 @@ def place(scores, length, rows, align):
     return [scores[min(max(row - before, 0), len(scores) - 1)] for row in range(rows)]
 
 
-def shape_memory(X, Y, *, lengths, directions, max_train, align, compared=10**9):
+def shape_memory(X, Y, *, lengths, directions, max_train, align, compared, cell, near):
     """Held-out scores of the training rows ``X`` and scores of ``Y``."""
     scaler = fit_scaler(X, "soft")
     train, test = scaler.apply(X), scaler.apply(Y)
@@ -92,7 +106,7 @@ def shape_memory(X, Y, *, lengths, directions, max_train, align, compared=10**9)
         for weights in (np.ones(length), np.sqrt(hann)):
             old, new = part_scores(
                 train, test, length, weights, directions=directions, max_train=max_train,
-                compared=compared,
+                compared=compared, cell=cell, near=near,
             )  # fmt: skip
             for_train.append(place(old, length, len(X), align))
             for_test.append(place(new, length, len(Y), align))

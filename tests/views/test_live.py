@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from axonad import FleetScorer, make_detector
-from axonad.views import shape_live
+from axonad.views import shape_live, shape_search
 from tests.conftest import waves
 
 VIEWS = {
@@ -38,7 +38,7 @@ def check(fitted, live, slots, series, ends):
 @pytest.mark.parametrize(("values", "together"), [(200, 8), (400_000, 3)])  # 200: two streams
 def test_slots_out_of_step_score_like_their_windows(fitted, monkeypatch, values, together):
     monkeypatch.setattr(shape_live, "BATCH_VALUES", values)
-    monkeypatch.setattr(shape_live, "TOGETHER", together)
+    monkeypatch.setattr(shape_search, "TOGETHER", together)
     live, history = fitted.live_windows(), fitted.history
     series = [noisy(history + 60, seed) for seed in range(1, 6)]
     ends = [history, history + 4, history + 1, history + 24, history]

@@ -9,23 +9,26 @@ from safetensors.numpy import load, save
 import axonad
 from axonad import StreamScorer, make_detector
 from axonad.errors import ConfigError, InputError, ModelFileError
-from axonad.views import shape_part
+from axonad.views import shape_part, shape_search
 from tests.conftest import waves
 from tests.fuzz.forging import forge_arrays
 from tests.views import naive_shape
 
 
 @pytest.mark.parametrize(
-    ("align", "max_train", "compared"), [("center", 1000, 1000), ("end", 17, 1000), ("end", 40, 23)]
+    ("align", "max_train", "compared", "cell"),
+    [("center", 1000, 1000, 100), ("end", 17, 1000, 5), ("end", 40, 23, 100), ("end", 99, 99, 9)],
 )
-def test_scores_are_those_of_plain_loops(align, max_train, compared, monkeypatch):
+def test_scores_are_those_of_plain_loops(align, max_train, compared, cell, monkeypatch):
     monkeypatch.setattr(shape_part, "COMPARED", compared)
+    monkeypatch.setattr(shape_search, "CELL", cell)
+    monkeypatch.setattr(shape_search, "NEAR", 3)
     rng = np.random.default_rng(3)
     X = waves(90, 2) + 0.3 * rng.normal(size=(90, 2))
     Y = waves(60, 2, seed=1) + 0.3 * rng.normal(size=(60, 2))
     params = {"lengths": (7, 12), "directions": 5, "max_train": max_train, "align": align}
     detector = make_detector("ShapeMemory", **params).fit(X)
-    train, test = naive_shape.shape_memory(X, Y, **params, compared=compared)
+    train, test = naive_shape.shape_memory(X, Y, **params, compared=compared, cell=cell, near=3)
     np.testing.assert_allclose(detector.decision_scores_, train, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(detector.decision_function(Y), test, rtol=1e-4, atol=1e-5)
 
@@ -106,6 +109,16 @@ def test_invalid_parameters_are_refused(params, message):
         make_detector("ShapeMemory", **params)
 
 
+def test_a_saved_memory_keeps_its_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(shape_search, "CELL", 9)
+    rng = np.random.default_rng(1)
+    detector = make_detector("ShapeMemory", lengths=(8, 12)).fit(rng.normal(size=(400, 2)))
+    assert len(detector._parts[0].memory.bounds) > 2 * shape_search.NEAR
+    detector.save(tmp_path)
+    twin, Y = axonad.load(tmp_path), rng.normal(size=(50, 2))
+    np.testing.assert_array_equal(twin.decision_function(Y), detector.decision_function(Y))
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
@@ -114,6 +127,7 @@ def test_invalid_parameters_are_refused(params, message):
         ("directions.0", lambda a: 9 * a, "'directions.0' must be"),
         ("part_unit", lambda a: 0 * a, "'part_unit' must be at least"),
         ("median", lambda a: a[:1], "'median' has shape"),
+        ("cells.1", lambda a: a + 1, "its training windows are not divided into cells"),
     ],
 )
 def test_a_model_file_that_makes_no_sense_is_refused(tmp_path, name, change, message):

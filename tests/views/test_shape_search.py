@@ -13,30 +13,74 @@ from axonad import make_detector
 from axonad.errors import ConfigError
 from axonad.views import shape_search
 from axonad.views.shape_lookup import Lookup
-from axonad.views.shape_search import half_squares, nearest, nearest_torch
+from axonad.views.shape_search import Cells
 from tests.conftest import waves
+from tests.views.naive_shape import cells_of, distance_in
 
 
-def test_the_nearest_point_is_found_across_blocks(monkeypatch):
-    monkeypatch.setattr(shape_search, "QUERIES", 7)
-    monkeypatch.setattr(shape_search, "CELLS", 80)  # 11 references
+def naive(points, references):
+    """Distances to the nearest reference found, cell by cell."""
+    cells = cells_of(list(references), shape_search.CELL)
+    return np.array([distance_in(cells, point, shape_search.NEAR) for point in points])
+
+
+@pytest.mark.parametrize(("cell", "near"), [(7, 3), (7, 1), (50, 8), (7, 8)])
+@pytest.mark.parametrize("rows", [1, 512])
+def test_the_cells_around_a_point_are_searched(monkeypatch, cell, near, rows):
+    monkeypatch.setattr(shape_search, "CELL", cell)
+    monkeypatch.setattr(shape_search, "NEAR", near)
+    monkeypatch.setattr(shape_search, "ROWS", rows)
     rng = np.random.default_rng(0)
     points, references = rng.normal(size=(30, 3)), rng.normal(size=(50, 3))
     references[40] = points[4]
-    distances, index = nearest(points, references, half_squares(references))
-    exact = np.linalg.norm(points[:, None] - references[None], axis=2)
-    np.testing.assert_array_equal(index, exact.argmin(axis=1))
-    np.testing.assert_allclose(distances, exact.min(axis=1), atol=1e-12)
-    assert distances[4] == 0
+    memory = Cells.divide(references)
+    assert np.diff(memory.bounds).max() <= cell
+    distances, index = memory.nearest(points)
+    np.testing.assert_allclose(distances, naive(points, references), atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(points - memory.points[index], axis=1), distances, atol=1e-12
+    )
+    assert distances[4] == 0 or near == 1
+    one_by_one = [memory.distance(point) for point in points]
+    np.testing.assert_allclose(one_by_one, distances, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(memory.distances(points[:9]), distances[:9], rtol=1e-12)
+    found = memory.search_torch(memory.queries(points), torch.device("cpu"))
+    np.testing.assert_array_equal(found, index)
 
 
-def test_torch_finds_the_same_points(monkeypatch):
-    monkeypatch.setattr(shape_search, "GPU_CELLS", 350)  # 7 points at a time
+def test_few_references_and_those_of_older_models_are_all_compared(monkeypatch):
     rng = np.random.default_rng(1)
-    points, references = rng.normal(size=(30, 5)), rng.normal(size=(50, 5))
-    halves = half_squares(references)
-    found = nearest_torch(points, references, halves, device=torch.device("cpu"))
-    np.testing.assert_array_equal(found, nearest(points, references, halves)[1])
+    points, references = rng.normal(size=(30, 5)), rng.normal(size=(2000, 5))
+    exact = np.linalg.norm(points[:, None] - references[None], axis=2).min(axis=1)
+    for memory in (Cells.divide(references), Cells.undivided(references)):
+        np.testing.assert_allclose(memory.nearest(points)[0], exact, atol=1e-12)
+        np.testing.assert_allclose(memory.distances(points[:1]), exact[:1], atol=1e-12)
+    monkeypatch.setattr(shape_search, "GPU_VALUES", 7 * 2000)  # 7 points at a time
+    memory = Cells.undivided(references)
+    found = memory.search_torch(memory.queries(points), torch.device("cpu"))
+    np.testing.assert_array_equal(found, memory.nearest(points)[1])
+
+
+def test_of_many_equal_references_some_are_kept():
+    rng = np.random.default_rng(2)
+    references = np.concatenate([np.zeros((5000, 3)), rng.normal(size=(100, 3))])
+    memory = Cells.divide(rng.permutation(references))
+    assert len(memory.points) < 1000
+    points = rng.normal(size=(20, 3))
+    exact = np.linalg.norm(points[:, None] - references[None], axis=2).min(axis=1)
+    np.testing.assert_allclose(memory.nearest(points)[0], exact, atol=1e-12)
+
+
+def test_cells_whose_centres_are_equally_near_are_all_searched(monkeypatch):
+    """Rounding, which differs from one point at a time to many, must not decide between them."""
+    monkeypatch.setattr(shape_search, "CELL", 2)
+    monkeypatch.setattr(shape_search, "NEAR", 1)
+    near = np.array([[0.1, 0.3], [0.1, -0.3]])  # both pairs are centred at (+-0.1, 0)
+    far = np.array([[-0.1, 0.2], [-0.1, -0.2]])
+    memory = Cells.divide(np.concatenate([near, far]))
+    assert memory.distance(np.zeros(2)) == pytest.approx(0.05**0.5)
+    many = memory.nearest(np.zeros((50, 2)))[0]
+    np.testing.assert_allclose(many, 0.05**0.5)
 
 
 @pytest.mark.gpu
@@ -81,7 +125,8 @@ def test_a_lookup_is_exact_where_single_precision_is_not(size):
     found = [lookup.distance(point) for point in points]
     np.testing.assert_allclose(found, exact.min(axis=1), rtol=1e-12)
     values = points.astype(np.float32) @ references.astype(np.float32).T
-    rough = (values - half_squares(references).astype(np.float32)).argmax(axis=1)
+    halves = 0.5 * np.square(references).sum(axis=1)
+    rough = (values - halves.astype(np.float32)).argmax(axis=1)
     assert (rough != exact.argmin(axis=1)).any()  # what the test is about
 
 
@@ -99,5 +144,5 @@ def test_a_lookup_among_equal_references(equal):
 def test_a_lookup_beyond_single_precision_is_that_of_many_points():
     references = np.array([[1e30, 0.0], [-3e38, 1e38], [2e38, 0.0]])
     point = np.array([1.5e38, 1.0])
-    expected = nearest(point[None], references, half_squares(references))[0][0]
+    expected = Cells.undivided(references).nearest(point[None])[0][0]
     assert Lookup(references).distance(point) == expected

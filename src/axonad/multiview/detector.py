@@ -29,14 +29,12 @@ from axonad.multiview.weighing import Skills, describe, weigh
 from axonad.score.level import Level, Values
 from axonad.selftest.ranking import Scorer, rank_faults
 from axonad.stretches import Parts
+from axonad.views.view import HeldOutView, View
 
 OF_NETWORK = ("window", "d_model", "heads", "epochs", "epoch_windows", "seed")
 IN_DEVIATIONS = ("forecast", "relation")  # their scores are not in units of held-out scores yet
 
-HELD_OUT = 0.2  # share of the training rows that the views of the self-test do not learn from
 GROUND = 8_000  # most rows into which faults are planted
-REMEMBERED = 5_000  # most training windows per length of the shape memory that is tested
-TESTED = 2  # lengths of it, the shortest
 SIZES, CHANNELS, REPEATS = (1.0,), 6, 2  # of planted faults, see selftest.ranking.rank_faults
 
 
@@ -110,13 +108,12 @@ class MultiView(Detector):
         return max(view.rows_needed(X, recordings) for view in self._make_views().values())
 
     def _fit(self, X: Matrix, names: Names) -> Values:
-        self.views_ = {}
-        for name, view in self._make_views().items():
+        views, held_out = self._make_views(), {}
+        for name, view in views.items():
             text = "" if name == "network" else f"fitting the view {name}"  # it has a bar
             with self.stopwatch_.part(name, text=text, show=self.verbose):
-                self.views_[name] = view.fit_by(
-                    view._fit, X, names, recordings=self.recordings_, explained=False
-                )
+                held_out[name] = view.fit_and_hold_out(X, names, self.recordings_)
+        self.views_: dict[str, Detector] = dict(views)
         self._levels = {
             name: Level.fit(self.views_[name].decision_scores_)
             for name in self.views
@@ -126,7 +123,7 @@ class MultiView(Detector):
         if self.self_tested:
             text = "planting faults, to see which view finds them"
             with self.stopwatch_.part("self-test", text=text, show=self.verbose):
-                self.skills_ = self._find_skills(X, names)
+                self.skills_ = self._find_skills(X, held_out)
         self.weights_ = (
             weigh(self.views, self.skills_) if self.self_tested else dict.fromkeys(self.views, 1.0)
         )
@@ -135,26 +132,19 @@ class MultiView(Detector):
         self.fit_notes_ = (describe(self.weights_, self.skills_),)
         return self._combine({n: view.decision_scores_ for n, view in self.views_.items()})[0]
 
-    def _find_skills(self, X: Matrix, names: Names) -> Skills | None:
+    def _find_skills(self, X: Matrix, held_out: Mapping[str, HeldOutView | None]) -> Skills | None:
         """Return how well each view finds faults in rows it has not learned from."""
-        cut = self.recordings_.cut(HELD_OUT)
-        learned = self.recordings_.learned(HELD_OUT, self.history)
-        rest = self.recordings_.after(cut)
+        tested = {name: each for name, each in held_out.items() if each is not None}
+        if len(tested) < len(held_out):
+            return None  # too short
+        start = max(each.start for each in tested.values())
+        rest = self.recordings_.after(start)
         rest = rest.before(min(GROUND, rest.rows))
-        tested = dict(self.views_)  # the network's weights come from the first four fifths anyway
+        scorers = {name: _scorer(each.view) for name, each in tested.items()}
         try:
-            for name, view in self._make_views().items():
-                if name == "shape":
-                    lengths = vars(self.views_[name])["lengths_"][:TESTED]
-                    view.set_params(max_train=REMEMBERED, lengths=lengths)
-                if name != "network":
-                    tested[name] = view.fit_by(
-                        view._fit, X[: learned.rows], names, recordings=learned, explained=False
-                    )
-            scorers = {name: _scorer(view) for name, view in tested.items()}
             found = rank_faults(
-                scorers, X[cut : cut + rest.rows], sizes=SIZES, channels=CHANNELS, repeats=REPEATS,
-                seed=self.seed, skipped=self.context_columns, stretches=rest.parts,
+                scorers, X[start : start + rest.rows], sizes=SIZES, channels=CHANNELS,
+                repeats=REPEATS, seed=self.seed, skipped=self.context_columns, stretches=rest.parts,
             )  # fmt: skip
         except InputError:  # too short
             return None
@@ -214,11 +204,11 @@ class MultiView(Detector):
 
     # -- views -------------------------------------------------------------------------------
 
-    def _make_views(self) -> dict[str, Detector]:
+    def _make_views(self) -> dict[str, View]:
         """Return the unfitted views."""
         return {name: self._make_view(name) for name in self.views}
 
-    def _make_view(self, name: str) -> Detector:
+    def _make_view(self, name: str) -> View:
         module, _, cls = VIEWS[name].partition(":")
         own = {key: getattr(self, key) for key in OF_NETWORK} if name == "network" else {}
         own["context"] = self.context
@@ -226,7 +216,7 @@ class MultiView(Detector):
             module, what="MultiView's network view needs",
             otherwise=f", or fit without it: views={WITHOUT_TORCH}",
         )  # fmt: skip
-        made: Detector = build(getattr(found, cls), self._settings(name) | own)
+        made: View = build(getattr(found, cls), self._settings(name) | own)
         return made
 
     def _settings(self, name: str) -> dict[str, Any]:

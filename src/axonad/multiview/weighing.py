@@ -6,8 +6,8 @@ is blind; there the views that predict, from past rows, from other channels or f
 window, see what it misses.
 
 The self-test (:mod:`axonad.selftest`) tells the two apart. Faults are planted into the last fifth
-of the training series, from which the tested views have not learned. A view's skill is the
-probability that a fault scores above normal rows: 1 is perfect, 0.5 is blind.
+of the training series, and each view is tested as it is without these rows, which it held out. A
+view's skill is the probability that a fault scores above normal rows: 1 is perfect, 0.5 is blind.
 
 **The rule.** The shape memory counts 1. The predicting views count a half each where its skill is
 at most 0.6 or not known, and little where it is at least 0.7: 0.15 the network, 0 the others. In

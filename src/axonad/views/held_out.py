@@ -65,6 +65,11 @@ class HeldOutFit:
     spread: Array  # (channels,): root mean square of held-out residuals, see this module
     folds: tuple[Fold, ...]
 
+    @property
+    def last_fold(self) -> Fold:
+        """The first rows of the last fold that follow one another."""
+        return next(fold for fold in self.folds if fold.map is self.folds[-1].map)
+
 
 class Fits(NamedTuple):
     """The maps of some channels, and the mean squares of their held-out residuals."""

@@ -14,7 +14,6 @@ from axonad.config import check_choice, check_int
 from axonad.data.frames import Matrix, Names
 from axonad.data.scaling import fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
-from axonad.detector import Detector
 from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, take
 from axonad.score.blame import withhold
@@ -25,6 +24,7 @@ from axonad.views.lagged_map import LaggedMap
 from axonad.views.lagged_rows import blocks
 from axonad.views.linear_live import LinearWindows
 from axonad.views.moving_mean import moving_mean
+from axonad.views.view import LastFold, View
 
 Array = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearView(Detector):
+class LinearView(View):
     """Base of the linear views, with the parameters they share.
 
     The score is the mean deviation of a channel from its prediction over the last ``smooth`` rows,
@@ -86,7 +86,7 @@ class LinearView(Detector):
 
     # -- the contract ------------------------------------------------------------------------
 
-    def _fit(self, X: Matrix, names: Names) -> Array:
+    def _learn(self, X: Matrix, names: Names) -> tuple[Array, LastFold | None]:
         count = self.recordings_.count(self.lags + 1)
         require_rows(type(self).__name__, count + self.lags, lags=self.lags)
         self._scaler = fit_scaler(X, "soft", names)
@@ -103,7 +103,8 @@ class LinearView(Detector):
         for part in self.recordings_.parts:
             folds = [fold.earlier(part.start) for fold in found.folds if fold.within(part)]
             scores.append(self._aligned(self._largest(X[part], folds)))
-        return np.concatenate(scores)
+        start, changes = found.last_fold.start, {"_map": found.last_fold.map}
+        return np.concatenate(scores), LastFold(start, changes)
 
     def _score(self, X: Matrix) -> Array:
         return self._aligned(self._score_ends(X)[0])

@@ -26,7 +26,6 @@ from axonad.axon import SCORE_BATCH, AxonAD
 from axonad.config import check_choice
 from axonad.data.frames import Matrix, Names
 from axonad.data.windows import ALIGNMENTS, count_windows, spread
-from axonad.detector import Detector
 from axonad.fast.choose import run_windows
 from axonad.fast.cpu.live import CachedWindows, LiveNet
 from axonad.live_windows import LiveWindows, Scored
@@ -41,6 +40,7 @@ from axonad.stretches import Parts
 from axonad.torch_runtime.device import resolve_device
 from axonad.torch_runtime.switches import learning
 from axonad.torch_runtime.weights import restore_net, weights_to_arrays
+from axonad.views.view import LastFold, View
 
 FLOOR = 1e-3  # smallest unit of a channel, as a share of the largest
 TINY = 1e-12  # smallest unit of all
@@ -72,7 +72,7 @@ class Units(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Network(Detector):
+class Network(View):
     """Reconstruction error of AxonAD's worst channel plus its query mismatch, in held-out units.
 
     Parameters
@@ -109,7 +109,7 @@ class Network(Detector):
     # -- the contract ------------------------------------------------------------------------
 
     @learning()
-    def _fit(self, X: Matrix, names: Names) -> Values:
+    def _learn(self, X: Matrix, names: Names) -> tuple[Values, LastFold | None]:
         axon = self._axon()
         self._scaler, net, self.training_ = axon.train(X, names, self.recordings_)
         self.net_ = net.eval().requires_grad_(False)
@@ -123,7 +123,8 @@ class Network(Detector):
             for i, place in enumerate(PLACES)
         }
         scores = self._training_scores(found, learned)
-        return self.recordings_.place(self._aligned, scores, self.window)
+        scores = self.recordings_.place(self._aligned, scores, self.window)
+        return scores, LastFold(rows, {}) if learned else None
 
     def _training_scores(self, found: Measured, learned: int) -> Values:
         """Return the scores of training windows; the learned ones are measured by themselves."""

@@ -1,10 +1,12 @@
 """ShapeMemory: distance of a window's shape to the nearest shape seen in training.
 
 The mean of each channel within a window is subtracted, because offsets drift where shapes do not,
-and the window is compared with all training windows. Windows of several lengths are compared, each
-with all steps counting alike and again weighted by the square root of a Hann window, which counts
-the steps around its middle. The distance is Euclidean between windows described by their leading
-principal coordinates and the length of the rest; see :mod:`axonad.views.shape_space`.
+and the window is compared with training windows. Windows of several lengths are compared, each with
+all steps counting alike and again weighted by the square root of a Hann window, which counts the
+steps around its middle. The distance is Euclidean between windows described by their leading
+principal coordinates and the length of the rest; see :mod:`axonad.views.shape_space`. At most
+``max_train`` training windows are kept, and a window is compared with some 2,000 of them, those of
+the cells around it, however many rows training had; see :mod:`axonad.views.shape_search`.
 
 **Units.** Training is cut into five stretches, and each window of one is compared with windows of
 the others that lie at least a window away. These held-out distances give each part (a length and a
@@ -19,7 +21,7 @@ its own centre. Both are the same values of each part, shifted by its own length
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,7 +34,6 @@ from axonad.data.frames import Matrix, Names
 from axonad.data.recordings import Recordings
 from axonad.data.scaling import Scaler, fit_scaler
 from axonad.data.windows import ALIGNMENTS, spread
-from axonad.detector import Detector
 from axonad.live_windows import LiveWindows
 from axonad.modelfile import Arrays, check_counts, take
 from axonad.score.blame import withhold
@@ -41,17 +42,19 @@ from axonad.stretches import Parts
 from axonad.training_data import TrainingData
 from axonad.views.shape_lengths import FEWEST, lengths_for_most, rows_needed, window_lengths
 from axonad.views.shape_live import ShapeWindows
-from axonad.views.shape_part import TINY, ShapePart, learn_parts
-from axonad.views.shape_search import Values
+from axonad.views.shape_part import TINY, LearnedPart, ShapePart, learn_parts
+from axonad.views.shape_search import Cells, Values
 from axonad.views.shape_space import ShapeSpace, blocks_of, describe, hann_root
+from axonad.views.view import LastFold, View
 
 LARGE = 1e20  # larger distances are damage
 LONGEST = 1.001  # of a direction, which has length 1
+TESTED = 2  # lengths in tests of rows that were held out
 WEIGHTINGS = 2  # of the steps of a window: all alike, and the root of a Hann window
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ShapeMemory(Detector):
+class ShapeMemory(View):
     """Distance of a window's shape to the nearest one in training, over several lengths.
 
     Parameters
@@ -62,8 +65,7 @@ class ShapeMemory(Detector):
     directions
         Principal directions by which a window is described.
     max_train
-        Maximum number of training windows to keep per length, evenly spaced. With four lengths the
-        default costs up to 14 million multiplications and additions per scored row at 19 channels.
+        Maximum number of training windows to keep per length, evenly spaced.
     align
         ``"center"`` of a window (best for recorded data) or its ``"end"`` (as in a live system).
     device
@@ -109,21 +111,28 @@ class ShapeMemory(Detector):
 
     # -- learning ----------------------------------------------------------------------------
 
-    def _fit(self, X: Matrix, names: Names) -> Values:
+    def _learn(self, X: Matrix, names: Names) -> tuple[Values, LastFold | None]:
         self._scaler = fit_scaler(X, "soft", names)
         Z = self._scaler.apply(X)
         self.lengths_ = self.lengths or window_lengths(_moving(Z, self._scaler), self.recordings_)
-        self._parts: list[ShapePart] = []
-        scores = []
+        learned: list[LearnedPart] = []
         for length in self.lengths_:
-            weightings = (np.ones(length), hann_root(length))
-            for part, distances in learn_parts(
-                Z, weightings, self.recordings_, directions=self.directions, most=self.max_train,
-                device=self.device,
-            ):  # fmt: skip
-                self._parts.append(part)
-                scores.append(part.score(distances))
-        return self._combined(scores, self.recordings_)
+            learned += learn_parts(
+                Z, (np.ones(length), hann_root(length)), self.recordings_,
+                directions=self.directions, most=self.max_train, device=self.device,
+            )  # fmt: skip
+        self._parts = [each.part for each in learned]
+        scores = [each.part.score(each.distances) for each in learned]
+        return self._combined(scores, self.recordings_), self._last_fold(learned)
+
+    def _last_fold(self, learned: Sequence[LearnedPart]) -> LastFold | None:
+        """Return the last fold, with the shortest lengths only: tests have little room."""
+        lengths = self.lengths_[:TESTED]
+        parts = [each.before_last for each in learned[: WEIGHTINGS * len(lengths)]]
+        if any(part is None for part in parts):
+            return None
+        start = max(each.last_start for each in learned[: len(parts)])
+        return LastFold(start, {"lengths": lengths, "lengths_": lengths, "_parts": parts})
 
     # -- scoring -----------------------------------------------------------------------------
 
@@ -151,7 +160,7 @@ class ShapeMemory(Detector):
             parts = self._parts[WEIGHTINGS * i : WEIGHTINGS * (i + 1)]
             found = describe(rows, length, [part.space for part in parts])
             scores += [
-                part.score(part.search(points, device=self.device)[0])
+                part.score(part.memory.nearest(points, device=self.device)[0])
                 for part, points in zip(parts, found, strict=True)
             ]
         return scores
@@ -176,11 +185,11 @@ class ShapeMemory(Detector):
         total, moved = np.zeros(X.shape), np.zeros(X.shape, dtype=bool)
         for part in self._parts:
             points = describe(Z, part.length, [part.space])[0]
-            distances, index = part.search(points, device=self.device)
+            distances, index = part.memory.nearest(points, device=self.device)
             scores.append(part.score(distances))
             shares = np.empty((len(index), X.shape[1]))
-            for rows, windows in blocks_of(Z, part.length):
-                channels = part.space.channel_distances(windows, part.memory[index[rows]])
+            for rows, windows in blocks_of(Z, part.length, np.arange(len(index))):
+                channels = part.space.channel_distances(windows, part.memory.points[index[rows]])
                 shares[rows] = channels / np.maximum(channels.sum(axis=1, keepdims=True), TINY)
             mine = withhold(shares * scores[-1][:, None], X, self._scaler)
             mine = spread(mine, window=part.length, align=self.align)
@@ -195,7 +204,9 @@ class ShapeMemory(Detector):
         arrays: Arrays = {"center": self._scaler.center, "unit": self._scaler.unit}
         for i, part in enumerate(self._parts):
             arrays[f"directions.{i}"] = part.space.directions
-            arrays[f"memory.{i}"] = part.memory.astype(np.float32)  # it holds such values only
+            arrays[f"memory.{i}"] = part.memory.points.astype(np.float32)  # it holds only such
+            if part.memory.is_divided:
+                arrays[f"cells.{i}"] = part.memory.bounds
         levels = np.array([(part.median, part.unit) for part in self._parts])
         arrays |= {"median": levels[:, 0], "part_unit": levels[:, 1]}
         return {"lengths": list(self.lengths_)}, arrays
@@ -217,8 +228,12 @@ class ShapeMemory(Detector):
             memory = take(arrays, f"memory.{i}", None, len(directions) + 1).astype(np.float64)
             if not len(memory):
                 raise ValueError("it has no training windows")
+            cells = Cells.undivided(memory)
+            if f"cells.{i}" in arrays:  # not in models of 0.2.0
+                cells = Cells(memory, take(arrays, f"cells.{i}", None, whole=True))
+                cells.check()
             space = ShapeSpace(weights, directions)
-            self._parts.append(ShapePart(space, memory, float(median[i]), float(unit[i])))
+            self._parts.append(ShapePart(space, cells, float(median[i]), float(unit[i])))
 
     def _check_params(self) -> None:
         super()._check_params()

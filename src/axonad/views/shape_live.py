@@ -18,10 +18,10 @@ from axonad.data.scaling import Scaler
 from axonad.live_windows import Scored
 from axonad.views.shape_part import ShapePart
 from axonad.views.shape_search import Values
+from axonad.views.shape_space import complete
 from axonad.views.slots import SlotRows
 
 BATCH_VALUES = 400_000  # values of windows that exist at a time
-TOGETHER = 8  # streams from which on one search for all takes less time than one for each
 
 
 class ShapeWindows:
@@ -33,6 +33,8 @@ class ShapeWindows:
         self._longest = max(part.length for part in parts)
         self._rows = SlotRows(self._longest, len(scaler.unit))
         self._lengths = [_Length(list(same)) for _, same in groupby(parts, lambda p: p.length)]
+        self._median = np.array([[part.median] for part in parts])
+        self._unit = np.array([[part.unit] for part in parts])
 
     def load(self, slot: int, rows: Matrix) -> None:
         """Start a slot with the rows of its longest window."""
@@ -49,12 +51,11 @@ class ShapeWindows:
         return np.concatenate(found), {}
 
     def _scores(self, slots: Sequence[int]) -> Values:
-        scores = [
-            score
-            for each in self._lengths
-            for score in each.scores(self._rows.last(slots, each.length))
-        ]
-        return np.asarray(np.mean(scores, axis=0))
+        distances = np.concatenate(
+            [each.distances(self._rows.last(slots, each.length)) for each in self._lengths]
+        )
+        scores = np.log1p(np.maximum((distances - self._median) / self._unit, 0))
+        return np.asarray(scores.mean(axis=0))
 
 
 class _Length:
@@ -64,20 +65,17 @@ class _Length:
         self.length = parts[0].length
         self._parts = parts
         self._filters = np.concatenate([part.space.row_filters for part in parts], axis=1)
+        self._squared = np.stack([part.space.weights**2 for part in parts], axis=1)
         ends = np.cumsum([0, *(len(part.space.directions) for part in parts)]).tolist()
         self._columns = [slice(*pair) for pair in pairwise(ends)]
 
-    def scores(self, rows: Values) -> list[Values]:
-        """Return the score of windows (window, step, channel) in each part."""
+    def distances(self, rows: Values) -> Values:
+        """Return for each part the distances of windows (window, step, channel) to the memory."""
         windows = rows - rows.mean(axis=1, keepdims=True)
-        energy = np.einsum("nlc,nlc->nl", windows, windows)
+        energies = np.einsum("nlc,nlc->nl", windows, windows) @ self._squared
         coordinates = windows.reshape(len(windows), -1) @ self._filters
-        found = []
-        for part, columns in zip(self._parts, self._columns, strict=True):
-            points = part.space.complete(coordinates[:, columns], energy)
-            if len(points) >= TOGETHER:
-                distances = part.search(points)[0]
-            else:
-                distances = np.array([part.lookup.distance(point) for point in points])
-            found.append(part.score(distances))
+        found = np.empty((len(self._parts), len(windows)))
+        for i, (part, columns) in enumerate(zip(self._parts, self._columns, strict=True)):
+            points = complete(coordinates[:, columns], energies[:, i])
+            found[i] = part.memory.distances(points)
         return found

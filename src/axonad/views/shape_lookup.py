@@ -1,5 +1,7 @@
 """The nearest of many reference points, for one point at a time: exact, without reading them all.
 
+For live rows of models of 0.2.0, whose references are not divided into cells.
+
 One point after another would have to read all references, which takes longer than computing with
 them. Training windows that follow one another are alike, so each run of four references b is first
 represented by its centre c and its radius r, the largest distance of one of them from c. Let a be
@@ -26,7 +28,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.views.shape_search import Values, half_squares, nearest
+Values = NDArray[np.float64]
 
 RUN = 4  # references that are first compared by their centre
 MANY = 0.25  # largest share of runs whose references are read
@@ -57,7 +59,7 @@ class Lookup:
             if found is None:
                 found = self._single.distance(point)
         if found is None:
-            found = float(nearest(point[None], self._points, half_squares(self._points))[0][0])
+            found = _smallest(self._points - point)
         return found
 
 
@@ -72,7 +74,8 @@ class _Runs:
         radius = np.linalg.norm(members - centres[:, None], axis=2).max(axis=1)
         self._radius = np.nextafter(radius.astype(np.float32), np.float32(np.inf))
         self._table = np.empty((points.shape[1] + 1, count), dtype=np.float32)
-        self._table[:-1], self._table[-1] = centres.T, half_squares(centres)
+        self._table[:-1] = centres.T
+        self._table[-1] = 0.5 * np.einsum("nd,nd->n", centres, centres)
 
     def distance(self, point: Values) -> float | None:
         """Return the distance of a point to the nearest reference; None if too many are left."""
