@@ -5,6 +5,7 @@
     OMP_NUM_THREADS=1 python growth.py channels Relation Forecast
     OMP_NUM_THREADS=1 python growth.py rows ShapeMemory --sizes 10000 40000
     python growth.py table                              # the rows made so far, with exponents
+    python growth.py draw                               # the same as growth.png
 
 Every measurement is a process of its own, release 0.2.0 and this tree in turn, and is written to
 ``growth.csv`` as soon as it is made. What is there for the same ``src`` is not measured again, and
@@ -216,6 +217,37 @@ def show() -> None:
                 before[version] = (size, row)
 
 
+def draw() -> None:
+    """Draw every curve, this tree solid and the release dashed, on logarithmic axes."""
+    from matplotlib.figure import Figure
+
+    latest = {tuple(row[name] for name in KEY): row for row in read()}
+    detectors = sorted({row["detector"] for row in latest.values()})
+    titles = ("fit (s)", "scored row (µs)", "live row (µs)", "memory (MiB)")
+    figure = Figure(figsize=(13, 6), layout="constrained")
+    panels = figure.subplots(len(SIZES), len(MEASURED), squeeze=False)
+    for line, axis in enumerate(SIZES):
+        for panel, name, title in zip(panels[line], MEASURED, titles, strict=True):
+            for number, detector in enumerate(detectors):
+                for version, style in (("this tree", "-o"), (RELEASE, "--x")):
+                    own = [
+                        (int(row[axis]), float(row[name]))
+                        for row in latest.values()
+                        if (row["detector"], row["axis"], row["version"])
+                        == (detector, axis, version)
+                    ]
+                    if own:
+                        label = detector if version == "this tree" else f"{detector}, {RELEASE}"
+                        panel.plot(
+                            *zip(*sorted(own), strict=True), style, color=f"C{number}", label=label
+                        )
+            panel.set(xscale="log", yscale="log", xlabel=axis, title=title)
+            panel.grid(alpha=0.3)
+    lines, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=6, fontsize=9)
+    figure.savefig(HERE / "growth.png", dpi=110)
+
+
 def cell(row: Row, name: str, size: int, before: tuple[int, Row] | None) -> str:
     """Return a value and, in brackets, how it grew from the size before."""
     if before is None:
@@ -226,7 +258,7 @@ def cell(row: Row, name: str, size: int, before: tuple[int, Row] | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("axis", nargs="?", choices=[*SIZES, "table"], default="table")
+    parser.add_argument("axis", nargs="?", choices=[*SIZES, "table", "draw"], default="table")
     parser.add_argument("detectors", nargs="*", help=f"names, or {', '.join(SETTINGS)}")
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--most", type=float, default=60, help="seconds of a fit of the release")
@@ -237,6 +269,8 @@ def main() -> None:
         print(json.dumps(measure(*args.one)))
     elif args.axis == "table":
         show()
+    elif args.axis == "draw":
+        draw()
     else:
         run(args)
 
