@@ -50,7 +50,7 @@ def test_the_core_is_small(core, capfd):
 
 
 def test_the_demo_says_what_it_leaves_out(core, drive):
-    assert [line.partition(":")[0] for line in drive.splitlines()] == ["note", "note"]
+    assert sum(line.startswith("note: ") for line in drive.splitlines()) == 2
     assert "pip install 'axonad[plot]'" in drive
     assert "pip install 'axonad[network]'" in drive
     names = {path.name for path in (core.work / "demo").iterdir()}
