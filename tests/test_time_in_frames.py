@@ -96,6 +96,10 @@ def test_a_numeric_column_is_time_only_if_it_increases(tmp_path):
         np.testing.assert_array_equal(axonad.read(tmp_path / "timed.csv").times, rows / 10)
     assert axonad.read(tmp_path / "timed.csv", channels=["t", "*"]).channels == (*NAMES, "t")
     assert axonad.read(tmp_path / "timed.csv", time="t").channels == tuple(NAMES)
+    only = timed[["t"]]
+    assert make_detector("ControlChart").fit(only).channel_names == ("t",)
+    only.to_csv(tmp_path / "only.csv", index=False)
+    assert axonad.read(tmp_path / "only.csv").channels == ("t",)
 
 
 def test_the_caller_may_say_that_it_is_a_channel_and_a_model_remembers():

@@ -43,7 +43,7 @@ from axonad.training_data import (
     gather_for,
     list_long,
     timed,
-)  # fmt: skip
+)
 from axonad.without_channels import HINT, without_channels
 
 if TYPE_CHECKING:

@@ -238,7 +238,7 @@ def split_time(
         return X, index, None
     kinds = dict(zip(names, map(_kind_of, X.dtypes), strict=True))
     found = find_time_column(names, known=known, dated=[n for n in names if kinds[n] == "time"])
-    if found is None and known is None:
+    if found is None and known is None and len(names) > 1:
         numbers = (name for name in names if may_be_time(name) and kinds[name] == "number")
         found = next((name for name in numbers if only_increases(_column(X, name))), None)
     if found is None:
@@ -248,21 +248,24 @@ def split_time(
 
 def _take_column(X: Any, name: str) -> tuple[Any, NDArray[Any]]:
     """Return a frame without a column, and the column."""
-    if hasattr(X, "iloc"):
-        own = next(one for one in X.columns if str(one) == name)
-        return X.drop(columns=own), _column(X, name)
-    return X.drop(name), _column(X, name)
+    key = _key(X, name)
+    return X.drop(columns=key) if hasattr(X, "iloc") else X.drop(key), _column(X, name)
 
 
 def _column(X: Any, name: str) -> NDArray[Any]:
     """Return a column as an array; datetimes with a time zone are those of UTC."""
+    own = X[_key(X, name)]
     if not hasattr(X, "iloc"):
-        return np.asarray(X[name].to_numpy())
-    own = X[next(one for one in X.columns if str(one) == name)]
+        return np.asarray(own.to_numpy())
     if _kind_of(own.dtype) == "number":
         return np.asarray(own.to_numpy(dtype=np.float64, na_value=np.nan))
     is_zoned = getattr(own.dtype, "tz", None) is not None
     return np.asarray((own.dt.tz_convert(None) if is_zoned else own).to_numpy())
+
+
+def _key(X: Any, name: str) -> Any:
+    """Return what a frame calls the column with this name, which need not be text."""
+    return next(one for one in X.columns if str(one) == name)
 
 
 def _index_times(X: Any, known: Collection[str] | None) -> NDArray[Any] | None:

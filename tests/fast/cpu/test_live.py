@@ -99,14 +99,6 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.fixture(params=[1, 2])
-def threads(request):
-    before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_more_slots_than_a_pass_holds(fitted, monkeypatch, threads):
     monkeypatch.setattr(live_module, "CPU_BATCH", 3)
     live = fitted.live_windows()

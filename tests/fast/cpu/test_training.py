@@ -19,14 +19,6 @@ def make(dropout):
     return net, loss, weights, series, starts, begins
 
 
-@pytest.fixture(params=[1, 2])
-def threads(request):
-    before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_shares_add_up_to_the_gradient_of_the_whole(threads):
     net, loss, weights, series, starts, begins = make(dropout=0.0)
     found = block_gradients(net, loss, weights, series, starts, begins, 4)

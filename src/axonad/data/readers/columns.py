@@ -53,8 +53,7 @@ def choose_columns(
     if label is None:
         label = next((column for column in names if column.lower() in LABEL_COLUMNS), None)
     if time is None:
-        named = set(asked.channels) if asked.known is None else {*asked.channels, *asked.known}
-        others = [column for column in names if column not in named]
+        others = [column for column in names if column not in asked.channels]
         time = find_time_column(others, known=asked.known, dated=dated)
     channels = tuple(column for column in names if column not in (label, time))
     wanted = asked.wanted(channels, name=name)

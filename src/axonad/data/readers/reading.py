@@ -51,9 +51,9 @@ def read_described(request: Request, data: bytes | None = None) -> tuple[Series,
 def _take_time(series: Series, end: End, *, named: Collection[str]) -> tuple[Series, End]:
     """Return a table whose time is among its channels with it as time, and the note that says so.
 
-    Channels that the caller has ``named`` stay channels.
+    Channels that the caller has ``named`` stay channels, and so does an only one.
     """
-    for column, name in enumerate(series.channels):
+    for column, name in enumerate(series.channels if len(series.channels) > 1 else ()):
         times = series.values[:, column]
         if name not in named and may_be_time(name) and only_increases(times):
             break
