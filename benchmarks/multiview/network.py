@@ -30,10 +30,19 @@ NAMES = (
     "w100 e6 b64 lr2", "w100 e6 b64 lr2 s7", "w100 e6 b64 lr3", "w100 e5 b64 lr3",
     "w100 e6 b32 lr2", "w100 e4 b32 lr2", "w100 e8 n1000 b64 lr2", "e12 n600 b64 lr2",
     "e12 n600 b64 lr2 s7", "e16 n450 b64 lr2", "e16 n450 b64 lr2 s7", "e12 n600 b32 lr2",
-    "e12 n600 b32 lr2 s7", "e12 n500 b32 lr1", "e12 n500 b64 lr3",
+    "e12 n600 b32 lr2 s7", "e12 n500 b32 lr1", "e12 n500 b64 lr3", "e12 n500 b64 lr3 m100",
+    "e12 n500 b64 lr3 m100 s7", "e12 n500 b64 lr3 m70", "e12 n500 b64 lr3 m70 s7",
+    "e12 n500 b64 lr3 m50", "e12 n500 b64 lr3 m50 s7", "e12 n500 b64 lr3 m40",
+    "e12 n500 b64 lr3 m40 s7", "e12 n500 b64 lr3 m30", "e12 n500 b64 lr3 m30 s7",
+    "e12 n500 b64 lr3 t2", "e12 n500 b64 lr3 t2 s7", "e12 n500 b64 lr3 t3",
+    "e12 n500 b64 lr3 t3 s7", "e12 n500 b64 lr3 d64", "e12 n500 b64 lr3 d64 s7",
+    "e12 n1000 b64 lr3 d64", "e12 n1000 b64 lr3 d64 s7", "e20 n500 b64 lr3 d64",
+    "e20 n500 b64 lr3 d64 s7", "e12 n500 b32 lr3 d64", "e12 n500 b32 lr3 d64 s7",
 )  # fmt: skip
 LETTERS = {"w": "window", "e": "epochs", "n": "epoch_windows", "d": "d_model", "s": "seed"}
 OF_AXON = {"b": "batch_size"}  # and the learning rate: parameters that MultiView does not have
+MIDDLE = "m"  # percent of a window's steps, around its centre, whose errors count there
+EVERY = "t"  # only every n-th of them counts
 DRIVES = (3001, 3002)  # seeds; 2024 to 2027 are for reporting
 MOST = 30_000  # rows that are scored after the training rows
 TUNABLE = ("SKAB_", "ALFA_", "TEP_")
@@ -108,6 +117,8 @@ def settings_of(name: str) -> tuple[dict[str, int], dict[str, float]]:
     for word in name.split():
         if word.startswith("lr"):
             axon["lr"] = int(word[2:]) / 1000
+        elif word[0] in MIDDLE + EVERY:
+            continue
         elif word[0] in OF_AXON:
             axon[OF_AXON[word[0]]] = int(word[1:])
         else:
@@ -121,6 +132,26 @@ def group_of(name: str) -> str:
     """Return what a series belongs to: tuning, telemetry, coordination, SKAB, ALFA or TEP."""
     first = name.split("_", maxsplit=1)[0]
     return "tuning" if first.isdigit() else first
+
+
+def narrow(share: float, every: int) -> None:
+    """Let only every n-th of this share of the steps count where a window's centre is scored."""
+    import numpy as np
+
+    from axonad.data.windows import place
+    from axonad.score import step_errors
+
+    def weights(window: int):
+        count = max(1, round(share * window))
+        first = (window - count) // 2
+        center = np.zeros(window)
+        center[first : first + count] = np.sin(np.pi * (np.arange(count) + 0.5) / count) ** 2
+        center[np.arange(window) % every != place(window, "center") % every] = 0.0
+        end = np.arange(window) >= window - max(1, round(step_errors.LAST * window))
+        both = np.stack([center, end.astype(float)])
+        return (both / both.sum(axis=1, keepdims=True)).astype(np.float32)
+
+    step_errors.step_weights = weights
 
 
 def measure(path: str, setting: str, device: str) -> dict[str, object]:
@@ -137,6 +168,8 @@ def measure(path: str, setting: str, device: str) -> dict[str, object]:
 
     warnings.simplefilter("ignore")
     chosen, more = settings_of(setting)
+    given = {word[0]: int(word[1:]) for word in setting.split() if word[1:].isdigit()}
+    narrow(given.get(MIDDLE, 100) / 100, given.get(EVERY, 1))
     plain = Network._axon
     Network._axon = lambda view: AxonAD(**plain(view).get_params() | more)
     torch.set_num_threads(1)

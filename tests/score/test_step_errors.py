@@ -30,6 +30,9 @@ def test_errors_and_mismatch_are_those_of_each_window():
     net, series = detector.net_, detector.scaled(X, torch.device("cpu"))
     with Progress("scoring", 1, show=False) as progress:
         found = measure_windows(net, series, batch_size=7, progress=progress)
+        end = measure_windows(net, series, batch_size=7, progress=progress, places=["end"])
+    assert end.errors.shape == (1, 45, 3)
+    np.testing.assert_allclose(end.mismatch, found.mismatch, rtol=1e-5)
     weights = step_weights(16).astype(float)
     for start in range(45):
         x = series[start : start + 16]
@@ -43,5 +46,7 @@ def test_errors_and_mismatch_are_those_of_each_window():
             np.testing.assert_allclose(found.errors[place, start], naive, rtol=1e-4, atol=1e-7)
         last = end_errors(output, x[None], net.config)[:, 0]
         np.testing.assert_allclose(found.errors[1, start], last, rtol=1e-4, atol=1e-7)
+        with_end = end.errors[0, start]
+        np.testing.assert_allclose(with_end, last, rtol=1e-4, atol=1e-7)
         mismatch = float(query_mismatch(net(x[None], last=4), x[None], net.config))
         assert found.mismatch[start] == pytest.approx(mismatch, rel=1e-3, abs=1e-6)

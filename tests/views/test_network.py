@@ -30,8 +30,8 @@ def naive_score(errors, mismatch, units):
 @pytest.mark.parametrize("align", PLACES)
 def test_scores_follow_the_formula_at_both_places(fitted, align):
     X = waves(80, seed=1)
-    found, units = fitted._measure(X), fitted._units[align]
-    naive = naive_score(found.errors[PLACES.index(align)], found.mismatch, units)
+    found, units = fitted._measure(X, [align]), fitted._units[align]
+    naive = naive_score(found.errors[0], found.mismatch, units)
     fitted.align = align
     first = 15 if align == "end" else 8
     np.testing.assert_allclose(fitted.decision_function(X)[first : first + 65], naive, rtol=1e-9)

@@ -26,22 +26,25 @@ from axonad.train.loop import TrainConfig, plain_step, train
 FEW = 8  # up to this many windows, preparing a faster network costs more than it saves
 
 
-def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
+def run_windows(
+    net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume, decoded: int | None = None
+) -> None:
     """Call ``consume(first, output, x)`` for all windows of a series (n, F), a batch at a time.
 
-    On a CPU several threads call ``consume``; its arguments are valid until it returns.
+    With ``decoded``, only that many last steps of each window are reconstructed. On a CPU several
+    threads call ``consume``; its arguments are valid until it returns.
     """
     device = series.device.type
     if net.config.is_standard and device == "cuda":
-        run_on_gpu(net, series, consume=consume)
+        run_on_gpu(net, series, consume=consume, decoded=decoded)
     elif net.config.is_standard and device == "cpu":
         if count_windows(len(series), net.config.window) > FEW:
-            run_on_cores(net, series, batch_size=batch_size, consume=consume)
+            run_on_cores(net, series, batch_size=batch_size, consume=consume, decoded=decoded)
         else:
             with one_thread():
-                plain.run_windows(net, series, batch_size=FEW, consume=consume)
+                plain.run_windows(net, series, batch_size=FEW, consume=consume, decoded=decoded)
     else:
-        plain.run_windows(net, series, batch_size=batch_size, consume=consume)
+        plain.run_windows(net, series, batch_size=batch_size, consume=consume, decoded=decoded)
 
 
 def train_net(

@@ -20,7 +20,7 @@ from axonad.torch_runtime.windows import gather_windows
 
 
 class Output(NamedTuple):
-    """Outputs for a batch of windows; the queries are those of all steps or of the last ones."""
+    """Outputs for a batch of windows; each part is that of all steps or of the last ones."""
 
     reconstruction: Tensor  # x̂  (B, T, F)
     predicted: Tensor  # q̂  (B, N, T, d)
@@ -47,17 +47,20 @@ class AxonNet(nn.Module):
         self.predictor = QueryPredictor(config)
         self.target = MomentumTarget(self.online, momentum=config.ema)
 
-    def forward(self, x: Tensor, last: int | None = None) -> Output:
+    def forward(self, x: Tensor, last: int | None = None, decoded: int | None = None) -> Output:
         """Return reconstruction, predicted queries and target queries of windows (B, T, F).
 
-        With ``last``, only the queries of that many last steps are computed; a score needs no more.
+        With ``last``, only the queries of that many last steps are computed, with ``decoded`` only
+        the reconstruction of that many; a score needs no more.
         """
         h, H, q = self.online(x)
         seen = x if last is None else x[:, -last:]
+        if decoded is not None:
+            h, q = h[:, -decoded:], q[:, :, -decoded:]
         return Output(self.decode(h, H, q), self.predictor(H, last), self.target(seen))
 
     def decode(self, h: Tensor, H: Tensor, q: Tensor) -> Tensor:
-        """Return the reconstruction (B, T, F) from h, H (B, T, D) and q (B, N, T, d)."""
+        """Return the reconstruction (B, S, F) from h (B, S, D), H (B, T, D) and q (B, N, S, d)."""
         h = h + self.attention(q, H)  # the residual stream is h, not its norm
         h = h + self.narrow(relu(self.widen(self.norm(h))))
         reconstruction: Tensor = self.head(h)
@@ -72,13 +75,16 @@ class AxonNet(nn.Module):
         self.target.update(self.online)
 
 
-def run_windows(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
+def run_windows(
+    net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume, decoded: int | None = None
+) -> None:
     """Call ``consume(first, output, x)`` for every batch of the windows of a series (n, F).
 
-    This is the plain pass that ``fast/choose.py`` replaces; it computes the queries a score needs.
+    This is the plain pass that ``fast/choose.py`` replaces; it computes the queries a score needs,
+    and with ``decoded`` the reconstruction of that many last steps only.
     """
     window, last = net.config.window, net.config.scored_steps
     starts = torch.arange(count_windows(len(series), window), device=series.device)
     for first in range(0, len(starts), batch_size):
         x = gather_windows(series, starts[first : first + batch_size], window)
-        consume(first, net(x, last=last), x)
+        consume(first, net(x, last=last, decoded=decoded), x)

@@ -48,7 +48,7 @@ class MultiView(Detector):
         Any of ``"shape"``, ``"forecast"``, ``"relation"``, ``"network"``. Without the network, a
         fit takes seconds and needs no torch.
     window, d_model, heads, epochs, epoch_windows
-        Of the network, see :class:`axonad.AxonAD`.
+        Of the network, see :class:`axonad.Network`.
     self_tested
         Weigh the views by a self-test; False gives all of them the weight 1.
     align
@@ -70,8 +70,8 @@ class MultiView(Detector):
     window: int = 100
     d_model: int = 128
     heads: int = 8
-    epochs: int = 25
-    epoch_windows: int | None = 1500
+    epochs: int = 12
+    epoch_windows: int | None = 500
     self_tested: bool = True
     align: str = "center"
     seed: int = 2024

@@ -84,11 +84,13 @@ class VariantNet(AxonNet):
         if config.compares_maps:
             self.log_temperature = nn.Parameter(torch.zeros(1))
 
-    def forward(self, x: Tensor, last: int | None = None) -> Output:
+    def forward(self, x: Tensor, last: int | None = None, decoded: int | None = None) -> Output:
         """Return the reconstruction, and prediction and target of all or the ``last`` steps."""
         h, H, q = self.online(x)
         history = H.detach() if self.variant.detached else H
         predicted, target = self._compared(x, H.detach(), q.detach(), history, last)
+        if decoded is not None:
+            h, q = h[:, -decoded:], q[:, :, -decoded:]
         return Output(self.decode(h, H, q), predicted, target)
 
     def queries(self, x: Tensor, last: int | None = None) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ the error belongs to the middle, with weights at the end to the last rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,13 @@ from axonad.model.net import AxonNet, Output, run_windows
 from axonad.progress import Progress
 from axonad.score.terms import query_mismatch
 
+PLACES = ("center", "end")  # of a window, at which it is scored
 LAST = 0.2  # share of a window that counts at its end
+
+
+def last_steps(window: int) -> int:
+    """Return how many steps count where the end of a window is scored."""
+    return max(1, round(LAST * window))
 
 
 def step_weights(window: int) -> NDArray[np.float32]:
@@ -32,26 +38,30 @@ def step_weights(window: int) -> NDArray[np.float32]:
     """
     steps = np.arange(window)
     center = np.sin(np.pi * (steps + 0.5) / window) ** 2
-    end = steps >= window - max(1, round(LAST * window))
+    end = steps >= window - last_steps(window)
     weights = np.stack([center, end.astype(float)])
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def weighted_errors(output: Output, x: Tensor, weights: Tensor) -> Tensor:
-    """Return squared errors (B, K, F) of each channel, averaged over steps with weights (K, T)."""
-    return weights @ (output.reconstruction - x).square()
+    """Return squared errors (B, K, F) of each channel, averaged over steps with weights (K, T).
+
+    Only the last steps may have been reconstructed: then the weights of the others count nothing.
+    """
+    steps = output.reconstruction.shape[1]
+    return weights[:, -steps:] @ (output.reconstruction - x[:, -steps:]).square()
 
 
 def end_errors(output: Output, x: Tensor, config: NetConfig) -> Tensor:
     """Return each channel's mean squared error over the last fifth of the steps (F, B)."""
-    last = max(1, round(LAST * config.window))
+    last = last_steps(config.window)
     return (output.reconstruction[:, -last:] - x[:, -last:]).square().mean(1).T
 
 
 class Measured(NamedTuple):
     """What is measured of every window of a series."""
 
-    errors: NDArray[np.float32]  # (2, windows, F), see `step_weights`
+    errors: NDArray[np.float32]  # (places, windows, F)
     mismatch: NDArray[np.float64]  # of the queries (windows,)
 
     @classmethod
@@ -71,11 +81,17 @@ def measure_windows(
     *,
     batch_size: int,
     progress: Progress,
+    places: Sequence[str] = PLACES,
     run: Callable[..., None] = run_windows,
 ) -> Measured:
-    """Return weighted errors and query mismatch of every window of a series (n, F)."""
+    """Return weighted errors at these places and query mismatch of every window of a series (n, F).
+
+    For the end alone, only the steps that count there are reconstructed.
+    """
     net.eval()
-    weights = torch.from_numpy(step_weights(net.config.window)).to(series.device)
+    chosen = step_weights(net.config.window)[[PLACES.index(place) for place in places]]
+    weights = torch.from_numpy(chosen).to(series.device)
+    decoded = last_steps(net.config.window) if tuple(places) == ("end",) else None
     windows = count_windows(len(series), net.config.window)
     errors = torch.empty(len(weights), windows, series.shape[1], device=series.device)
     mismatch = torch.empty(windows, device=series.device)
@@ -86,5 +102,5 @@ def measure_windows(
         mismatch[part] = query_mismatch(output, x, net.config)
         progress.advance(len(x))
 
-    run(net, series, batch_size=batch_size, consume=consume)
+    run(net, series, batch_size=batch_size, consume=consume, decoded=decoded)
     return Measured(errors.cpu().numpy(), mismatch.double().cpu().numpy())

@@ -14,7 +14,7 @@ scores are computed in units of their own, so that the threshold is not too low 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -34,7 +34,7 @@ from axonad.progress import Progress
 from axonad.score.blame import withhold
 from axonad.score.level import HIGH, Level
 from axonad.score.restoring import restore_scaler
-from axonad.score.step_errors import Measured, end_errors, measure_windows
+from axonad.score.step_errors import PLACES, Measured, end_errors, last_steps, measure_windows
 from axonad.score.terms import query_mismatch
 from axonad.stretches import Parts
 from axonad.torch_runtime.device import resolve_device
@@ -45,7 +45,10 @@ from axonad.views.view import LastFold, View
 FLOOR = 1e-3  # smallest unit of a channel, as a share of the largest
 TINY = 1e-12  # smallest unit of all
 MISMATCH = 0.25  # weight of the query mismatch, chosen on tuning series and generated drives
-PLACES = ("center", "end")  # in the order of score.step_errors.step_weights
+BATCH, RATE = (
+    64,
+    3e-3,
+)  # of training: large steps, so that few windows are enough (benchmarks/multiview)
 
 Values = NDArray[np.float64]
 
@@ -78,7 +81,8 @@ class Network(View):
     Parameters
     ----------
     window, d_model, heads, epochs, epoch_windows
-        Sizes and training of AxonAD's network, see :class:`axonad.AxonAD`.
+        Sizes and training of AxonAD's network, see :class:`axonad.AxonAD`; it is trained in smaller
+        batches and with a higher learning rate than there, on a sixth of the windows.
     align
         ``"center"`` of the window (best for recorded data) or its ``"end"`` (as in a live system).
     seed, device, verbose
@@ -88,8 +92,8 @@ class Network(View):
     window: int = 100
     d_model: int = 128
     heads: int = 8
-    epochs: int = 25
-    epoch_windows: int | None = 1500
+    epochs: int = 12
+    epoch_windows: int | None = 500
     align: str = "center"
     seed: int = 2024
     device: str = "auto"
@@ -142,12 +146,12 @@ class Network(View):
         return self._score_windows(X, "end")
 
     def _score_windows(self, X: Matrix, place: str) -> Scored:
-        found = self._measure(X)
-        return self._units[place].score(found.errors[PLACES.index(place)], found.mismatch)
+        found = self._measure(X, [place])
+        return self._units[place].score(found.errors[0], found.mismatch)
 
     def _explain(self, X: Matrix, *, blame: bool) -> Parts:
-        found, units = self._measure(X), self._units[self.align]
-        errors = found.errors[PLACES.index(self.align)]
+        found, units = self._measure(X, [self.align]), self._units[self.align]
+        errors = found.errors[0]
         score, parts = units.score(errors, found.mismatch)
         parts = {name: self._aligned(values) for name, values in parts.items()}
         if not blame:
@@ -165,6 +169,7 @@ class Network(View):
             finish=lambda found: self._units["end"].score(
                 self._judged(found["errors"].T), found["mismatch"]
             ),
+            decoded=last_steps(self.window),
         )  # fmt: skip
 
     # -- the network -------------------------------------------------------------------------
@@ -174,12 +179,12 @@ class Network(View):
         return AxonAD(
             window=self.window, d_model=self.d_model, heads=self.heads, epochs=self.epochs,
             epoch_windows=self.epoch_windows, tail=min(10, self.window), seed=self.seed,
-            device=self.device, verbose=self.verbose,
+            batch_size=BATCH, lr=RATE, device=self.device, verbose=self.verbose,
         )  # fmt: skip
 
     @torch.inference_mode(mode=False)
-    def _measure(self, X: Matrix) -> Measured:
-        """Return each channel's error at both places, and the query mismatch, of each window."""
+    def _measure(self, X: Matrix, places: Sequence[str] = PLACES) -> Measured:
+        """Return each channel's error at these places, and the query mismatch, of each window."""
         device = resolve_device(self.device)
         series = torch.from_numpy(self._scaler.apply(X)).to(device)
         windows = count_windows(len(X), self.window)
@@ -187,7 +192,7 @@ class Network(View):
         with Progress("scoring", windows, show=show) as progress:
             found = measure_windows(
                 self.net_.to(device), series, batch_size=SCORE_BATCH, progress=progress,
-                run=run_windows,
+                places=places, run=run_windows,
             )  # fmt: skip
         return found._replace(errors=self._judged(found.errors))
 

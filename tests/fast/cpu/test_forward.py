@@ -45,6 +45,20 @@ def test_equals_the_full_network(window, horizon, tail, dilations):
     agree(*both(net, make_series(net)))
 
 
+@pytest.mark.parametrize("decoded", [1, 4, 19, 20])
+def test_only_the_last_steps_are_reconstructed(decoded):
+    net = make_net(window=20)
+    series = make_series(net)
+    forward = ForwardNet(net)
+    fast = forward(seen_from(forward, forward.rows(series), 0, 5), Buffers(series), decoded)
+    windows = series.unfold(0, 20, 1).mT
+    with torch.no_grad():
+        plain = net(windows, last=net.config.scored_steps, decoded=decoded)
+        whole = net(windows).reconstruction[:, -decoded:]
+    agree(fast, plain)
+    torch.testing.assert_close(plain.reconstruction, whole, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize(("channels", "d_model", "heads"), [(1, 8, 1), (9, 8, 4), (40, 16, 2)])
 def test_equals_the_full_network_whatever_its_width(channels, d_model, heads):
     net = make_net(channels=channels, d_model=d_model, heads=heads)

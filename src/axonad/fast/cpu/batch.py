@@ -19,7 +19,9 @@ from axonad.torch_runtime.threads import one_thread, share_out
 PASS = 32  # windows per forward pass: their activations fit into a core's cache
 
 
-def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume) -> None:
+def run_on_cores(
+    net: AxonNet, series: Tensor, *, batch_size: int, consume: Consume, decoded: int | None = None
+) -> None:
     """Call ``consume(first, output, x)`` for all windows of a series (n, F), from several threads.
 
     Outputs and windows handed to ``consume`` are valid until it returns. Results are bit-identical
@@ -39,7 +41,7 @@ def run_on_cores(net: AxonNet, series: Tensor, *, batch_size: int, consume: Cons
             rows = forward.rows(part)
             for begin in range(0, count, PASS):
                 size = min(PASS, count - begin)
-                output = forward(seen_from(forward, rows, begin, size), buffers)
+                output = forward(seen_from(forward, rows, begin, size), buffers, decoded)
                 consume(first + begin, output, _slide(part, begin, size, window))
 
     share_out(starts, work)

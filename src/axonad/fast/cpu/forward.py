@@ -97,13 +97,18 @@ class ForwardNet:
         target = last[:, -scored:, taps : taps + width], target_inverse[:, -scored:]
         return Seen(heads, h, direct, inverse, self._predictor.seen(last, inverse), *target)
 
-    def __call__(self, seen: Seen, buffers: Buffers) -> Output:
-        """Return the outputs of B windows; they may be views of ``buffers``, valid until reuse."""
+    def __call__(self, seen: Seen, buffers: Buffers, decoded: int | None = None) -> Output:
+        """Return the outputs of B windows; they may be views of ``buffers``, valid until reuse.
+
+        With ``decoded``, only that many last steps are reconstructed.
+        """
         windows, window, width = seen.h.shape
-        both = buffers("both", windows * window, 3 * width)
-        context = both[:, :width].view(windows, window, self.config.heads, -1)
+        steps = window if decoded is None else min(decoded, window)
+        both = buffers("both", windows * steps, 3 * width)
+        context = both[:, :width].view(windows, steps, self.config.heads, -1)
         self._heads(seen.heads, seen.inverse, buffers=buffers, out=context)
-        reconstruction = self._decoder(seen.h, seen.direct, both, buffers=buffers)
+        h, direct = seen.h[:, -steps:], seen.direct[:, -steps:]
+        reconstruction = self._decoder(h, direct, both, buffers=buffers)
         predicted = self._predictor(seen.taps, buffers=buffers)
         target = torch.addcmul(
             self._target_constant, seen.target + self._target_steps, seen.target_inverse
@@ -113,7 +118,7 @@ class ForwardNet:
 
 
 class Heads:
-    """Queries, keys and values of all heads at once, then attention."""
+    """Keys and values of all steps and queries of the last ones, all heads at once; attention."""
 
     def __init__(self, net: AxonNet, like: Tensor) -> None:
         heads, width = net.config.heads, net.config.d_model
@@ -130,18 +135,21 @@ class Heads:
         self.value = folded.constant[-width:]
 
     def __call__(self, seen: Tensor, inverse: Tensor, *, buffers: Buffers, out: Tensor) -> None:
-        """Write the context (B, T, N, d), without the constant ``value``, to ``out``."""
-        parts = buffers("heads", *seen.shape)
-        torch.add(seen, self._steps, out=parts)
+        """Write the context (B, S, N, d) of the last steps, without the constant ``value``."""
         if seen.shape[1] > 1:  # a contiguous factor is faster for many windows
             inverse = inverse.expand(-1, -1, seen.shape[3]).contiguous()
-        parts.mul_(inverse)
-        q, k, v = parts.chunk(3)
-        attend(q.add_(self._query), k, v, buffers=buffers, out=out.permute(2, 0, 1, 3))
+        heads, last = len(seen) // 3, slice(-out.shape[1], None)
+        q = buffers("queries", heads, *out.shape[:2], seen.shape[3])
+        torch.add(seen[:heads, :, last], self._steps[:heads, :, last], out=q)
+        q.mul_(inverse[:, last]).add_(self._query)
+        pairs = buffers("pairs", 2 * heads, *seen.shape[1:])
+        torch.add(seen[heads:], self._steps[heads:], out=pairs)
+        k, v = pairs.mul_(inverse).chunk(2)
+        attend(q, k, v, buffers=buffers, out=out.permute(2, 0, 1, 3))
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, *, buffers: Buffers, out: Tensor) -> None:
-    """Write softmax(q kᵀ, base 2) v into ``out``, all (N, B, T, d).
+    """Write softmax(q kᵀ, base 2) v into ``out``: q and out (N, B, S, d), k and v (N, B, T, d).
 
     On a CPU, powers of two without subtracting the row maximum are several times faster than a
     softmax; if the logits are too large for that, the maximum is subtracted.
@@ -150,23 +158,22 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, buffers: Buffers, out: Tensor) ->
         out.copy_(scaled_dot_product_attention(q, k, v, scale=math.log(2)))
         return
     q, k, values = (part.flatten(0, 1) for part in (q, k, v))
-    context = buffers("context", *values.shape)
+    context = buffers("context", *q.shape)
     total = buffers("total", *context.shape[:2], 1)
     _weigh(q, k, values, context, total, buffers, safe=False)
     low, high = total.aminmax()
     if not (low.item() > 1 / SAFE and high.item() < SAFE):
         _weigh(q, k, values, context, total, buffers, safe=True)
-    out.copy_(context.div_(total).view_as(v))
+    out.copy_(context.div_(total).view_as(out))
 
 
 def _weigh(
     q: Tensor, k: Tensor, v: Tensor, context: Tensor, total: Tensor, buffers: Buffers, *, safe: bool
 ) -> None:
     """Write the weighted sums of values and the sums of weights, a few heads at a time."""
-    steps = q.shape[1]
     for first in range(0, len(q), AT_ONCE):
         part = slice(first, first + AT_ONCE)
-        weights = buffers("weights", len(q[part]), steps, steps)
+        weights = buffers("weights", len(q[part]), q.shape[1], k.shape[1])
         torch.bmm(q[part], k[part].transpose(1, 2), out=weights)
         if safe:
             weights.sub_(weights.amax(-1, keepdim=True))
@@ -203,14 +210,14 @@ class Decoder:
         self._direct_steps, self._both = direct_steps.to(like), both.to(like).contiguous()
 
     def __call__(self, h: Tensor, direct: Tensor, both: Tensor, *, buffers: Buffers) -> Tensor:
-        """Return x̂ (B, T, F); ``both`` (B T, 3 D) starts with the context; the rest is scratch."""
-        windows, window, width = h.shape
+        """Return x̂ (B, S, F); ``both`` (B S, 3 D) starts with the context; the rest is scratch."""
+        windows, steps, width = h.shape
         context, hidden = both[:, :width], both[:, width:]
-        h = torch.add(h, self._steps, out=buffers("h", *h.shape)).view(-1, width)
+        h = torch.add(h, self._steps[-steps:], out=buffers("h", *h.shape)).view(-1, width)
         h.addmm_(context, self._out)
         square = torch.linalg.vector_norm(h, dim=1, keepdim=True).square_()
         h.mul_(square.div_(width).add_(self._eps).rsqrt_())
         torch.mm(h, self._widen, out=hidden).add_(self._widen_bias).relu_()
-        found = torch.add(direct, self._direct_steps, out=buffers("found", *direct.shape))
-        found.view(windows * window, -1).addmm_(both, self._both)
+        found = torch.add(direct, self._direct_steps[-steps:], out=buffers("found", *direct.shape))
+        found.view(windows * steps, -1).addmm_(both, self._both)
         return found[..., : self._channels]

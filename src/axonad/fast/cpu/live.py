@@ -97,16 +97,16 @@ class LivePass:
         self._seen = net.forward.seen(heads, shared, last, self._inverse, self._target_inverse)
         self._buffers = Buffers(every)
 
-    def measure(self, what: Iterable[Term]) -> list[Tensor]:
+    def measure(self, what: Iterable[Term], decoded: int | None = None) -> list[Tensor]:
         """Return each of the given functions of the windows, (B,) or (values, B)."""
-        output, config = self.forward(), self._net.config
+        output, config = self.forward(decoded), self._net.config
         return [term(output, self._x, config) for term in what]
 
-    def forward(self) -> Output:
+    def forward(self, decoded: int | None = None) -> Output:
         """Return the network's outputs, valid until the next call."""
         self._invert(self._h, self._net.steps, self._inverse)
         self._invert(self._target_h, self._net.target_steps, self._target_inverse)
-        return self._net.forward(self._seen, self._buffers)
+        return self._net.forward(self._seen, self._buffers, decoded)
 
     def _invert(self, rows: Tensor, steps: Tensor, out: Tensor) -> None:
         """Write 1 / σ of LayerNorm for centred rows at their steps."""
@@ -118,15 +118,17 @@ class LivePass:
 class CachedWindows:
     """The last rows of live streams, each in a slot, in ring buffers; scores their windows.
 
-    ``what`` is measured of each window on the device, ``finish`` makes the score of it.
+    ``what`` is measured of each window on the device, ``finish`` makes the score of it. With
+    ``decoded``, only that many last steps are reconstructed, because ``what`` reads no others.
     """
 
     def __init__(
-        self, net: LiveNet, scaler: Scaler, *, what: Mapping[str, Term], finish: Finish
-    ) -> None:
+        self, net: LiveNet, scaler: Scaler, *, what: Mapping[str, Term], finish: Finish,
+        decoded: int | None = None,
+    ) -> None:  # fmt: skip
         self.net = net
         self._scaler = scaler
-        self._what, self._finish = what, finish
+        self._what, self._finish, self._decoded = what, finish, decoded
         config = net.config
         every, last = net.rows(torch.zeros(1, config.channels, device=net.device))
         self._every = _Ring(config.window, every)
@@ -190,7 +192,7 @@ class CachedWindows:
         run, appended = passes[size], [self._appended[slot] for slot in slots]
         self._every.read(slots, appended, out=run.every)
         self._last.read(slots, appended, out=run.last)
-        return [values.tolist() for values in run.measure(self._what.values())]
+        return [values.tolist() for values in run.measure(self._what.values(), self._decoded)]
 
     def _scaled(self, rows: Matrix) -> Tensor:
         return torch.from_numpy(self._scaler.apply(rows)).to(self.net.device)

@@ -18,7 +18,9 @@ from axonad.torch_runtime.windows import gather_windows
 PASS = 2048  # windows per batch: larger ones only use more memory
 
 
-def run_on_gpu(net: AxonNet, series: Tensor, *, consume: Consume) -> None:
+def run_on_gpu(
+    net: AxonNet, series: Tensor, *, consume: Consume, decoded: int | None = None
+) -> None:
     """Call ``consume(first, output, x)`` for all windows of a series (n, F)."""
     window = net.config.window
     starts = torch.arange(count_windows(len(series), window), device=series.device)
@@ -26,7 +28,10 @@ def run_on_gpu(net: AxonNet, series: Tensor, *, consume: Consume) -> None:
 
     def forward(begins: Tensor) -> tuple[Output, Tensor]:
         x = gather_windows(series, begins, window)
-        return scoring(x), x
+        output = scoring(x)
+        if decoded is not None:  # cut, not saved: on a GPU the other steps cost little
+            output = output._replace(reconstruction=output.reconstruction[:, -decoded:])
+        return output, x
 
     batches = torch.split(starts, PASS)
     recorded = Recorded(forward, size=PASS, device=series.device, warm=1, use=len(batches) > WARM)
