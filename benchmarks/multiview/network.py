@@ -38,11 +38,14 @@ NAMES = (
     "e12 n500 b64 lr3 t3 s7", "e12 n500 b64 lr3 d64", "e12 n500 b64 lr3 d64 s7",
     "e12 n1000 b64 lr3 d64", "e12 n1000 b64 lr3 d64 s7", "e20 n500 b64 lr3 d64",
     "e20 n500 b64 lr3 d64 s7", "e12 n500 b32 lr3 d64", "e12 n500 b32 lr3 d64 s7",
+    "e12 n800 b64 lr2", "e12 n800 b64 lr2 s7",
 )  # fmt: skip
 LETTERS = {"w": "window", "e": "epochs", "n": "epoch_windows", "d": "d_model", "s": "seed"}
 OF_AXON = {"b": "batch_size"}  # and the learning rate: parameters that MultiView does not have
 MIDDLE = "m"  # percent of a window's steps, around its centre, whose errors count there
 EVERY = "t"  # only every n-th of them counts
+BASE = {"epochs": 25, "epoch_windows": 1500}  # of release 0.2.0, what a name does not say
+BASE_OF_AXON = {"batch_size": 128, "lr": 1e-3}
 DRIVES = (3001, 3002)  # seeds; 2024 to 2027 are for reporting
 MOST = 30_000  # rows that are scored after the training rows
 TUNABLE = ("SKAB_", "ALFA_", "TEP_")
@@ -109,11 +112,11 @@ def prepare(data: Path, folder: Path) -> None:
 def settings_of(name: str) -> tuple[dict[str, int], dict[str, float]]:
     """Return the parameters of MultiView and those of its network's AxonAD that a name stands for.
 
-    >>> settings_of("w50 e12 d64 b32 lr2")
-    ({'window': 50, 'epochs': 12, 'd_model': 64, 'heads': 4}, {'batch_size': 32, 'lr': 0.002})
+    >>> settings_of("w50 b32")
+    ({'epochs': 25, 'epoch_windows': 1500, 'window': 50}, {'batch_size': 32, 'lr': 0.001})
     """
-    own: dict[str, int] = {}
-    axon: dict[str, float] = {}
+    own: dict[str, int] = dict(BASE)
+    axon: dict[str, float] = dict(BASE_OF_AXON)
     for word in name.split():
         if word.startswith("lr"):
             axon["lr"] = int(word[2:]) / 1000

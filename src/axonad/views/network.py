@@ -45,10 +45,8 @@ from axonad.views.view import LastFold, View
 FLOOR = 1e-3  # smallest unit of a channel, as a share of the largest
 TINY = 1e-12  # smallest unit of all
 MISMATCH = 0.25  # weight of the query mismatch, chosen on tuning series and generated drives
-BATCH, RATE = (
-    64,
-    3e-3,
-)  # of training: large steps, so that few windows are enough (benchmarks/multiview)
+BATCH, RATE = 64, 2e-3  # of training: larger steps than AxonAD's, see benchmarks/multiview
+
 
 Values = NDArray[np.float64]
 
@@ -82,7 +80,7 @@ class Network(View):
     ----------
     window, d_model, heads, epochs, epoch_windows
         Sizes and training of AxonAD's network, see :class:`axonad.AxonAD`; it is trained in smaller
-        batches and with a higher learning rate than there, on a sixth of the windows.
+        batches and with a higher learning rate than there, on fewer windows.
     align
         ``"center"`` of the window (best for recorded data) or its ``"end"`` (as in a live system).
     seed, device, verbose
@@ -93,7 +91,7 @@ class Network(View):
     d_model: int = 128
     heads: int = 8
     epochs: int = 12
-    epoch_windows: int | None = 500
+    epoch_windows: int | None = 800
     align: str = "center"
     seed: int = 2024
     device: str = "auto"
