@@ -71,7 +71,7 @@ class MultiView(Detector):
     d_model: int = 128
     heads: int = 8
     epochs: int = 12
-    epoch_windows: int | None = 800
+    epoch_windows: int | None = 600
     self_tested: bool = True
     align: str = "center"
     seed: int = 2024

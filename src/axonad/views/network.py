@@ -91,7 +91,7 @@ class Network(View):
     d_model: int = 128
     heads: int = 8
     epochs: int = 12
-    epoch_windows: int | None = 800
+    epoch_windows: int | None = 600
     align: str = "center"
     seed: int = 2024
     device: str = "auto"
