@@ -44,7 +44,7 @@ CHANNELS = ("steering_angle", "yaw_rate", "lateral_accel", "vehicle_speed")
 
 def demo(
     steps: Annotated[int, typer.Option(min=4_000, help="Length of the drive in steps.")] = 40_000,
-    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 12,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of training epochs.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and the fit.")] = 2024,
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the figure, the scores and the page.")

@@ -68,10 +68,12 @@ class Scene:
             stretch = np.array(self.values[view.low : view.high], dtype=np.float64)
             offset = view.left - view.low
             stretch[offset : offset + len(rows)] = rows
-            scores = self.score(stretch)[offset : offset + len(rows)]
-        else:
-            scores = self.score(rows)
-        return float(scores[view.event].max())
+            scores = self.score(stretch)[offset : offset + len(rows)][view.event]
+        else:  # the event's scores see no other rows
+            start = max(0, min(view.concerned.start, view.concerned.stop - self.history))
+            event = slice(view.event.start - start, view.event.stop - start)
+            scores = self.score(rows[start : view.concerned.stop])[event]
+        return float(scores.max())
 
 
 @dataclass(frozen=True, eq=False)

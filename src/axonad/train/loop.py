@@ -212,7 +212,8 @@ def validation_error(
         starts = series.starts[spaced(judged, windows, series.device)]
         for first in range(0, judged, at_once):
             x = gather_windows(series.rows, starts[first : first + at_once], window)
-            consume(first, net(x), x)
+            reconstruction = net.decode(*net.online(x))
+            errors[first : first + len(x)] = (reconstruction - x).square().mean((1, 2))
     return float(torch.stack([part.mean() for part in torch.split(errors, batch_size)]).mean())
 
 
