@@ -78,7 +78,9 @@ class Explanation:
             )
         scores = without_lead(self.scores, lead=self.lead, cuts=self.cuts)
         machine = AlarmMachine(policy, names=self.names, top=top)
-        changes = machine.push_many(scores, blame=self.blame, cuts=self.cuts) + machine.finish()
+        attribution = None if self.blame is None else self.blame.__getitem__
+        changes = machine.push_many(scores, attribution=attribution, cuts=self.cuts)
+        changes += machine.finish()
         return [change.event for change in changes if change.what == "final"]
 
     def explained(

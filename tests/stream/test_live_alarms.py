@@ -13,8 +13,7 @@ import pytest
 
 from axonad import FleetScorer, StreamScorer, make_detector
 from axonad.alarms.bad_data import DataRules
-from axonad.alarms.following import Lift
-from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.machine import AdaptiveThreshold, AlarmMachine
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.series import Series
@@ -99,7 +98,7 @@ def test_rounding_cannot_move_an_event(detector):
         except StaleError:
             continue
         scores += [] if result is None else [result.score]
-    scores, lift = np.array(scores), Lift(policy)
+    scores, lift = np.array(scores), AdaptiveThreshold(policy)
     lifts = lift.push_many(scores)
     assert lifts.max() > 0, "the thresholds follow"
     assert np.abs(scores / (policy.start + lifts) - 1).min() > 1e-4

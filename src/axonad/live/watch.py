@@ -148,6 +148,7 @@ class Watch:
                 lost[name] = str(error)
                 self.counts["states lost"] += 1
                 vehicle = self._new(name)
+                vehicle.begin_after(known.last_time)
                 if name in self._fleet:
                     self._fleet.remove(name)
             self._replay(vehicle, known.tails)

@@ -37,7 +37,12 @@ class AlarmCollector:
         self._steps += len(series)
         self._has_times = series.times is not None
         self._take(
-            self._machine.push_many(scores, blame=found.blame, times=series.times, cuts=found.cuts)
+            self._machine.push_many(
+                scores,
+                attribution=None if found.blame is None else found.blame.__getitem__,
+                times=series.times,
+                cuts=found.cuts,
+            )
         )
 
     def finish(self) -> EventList:

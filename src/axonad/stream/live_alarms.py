@@ -16,8 +16,7 @@ import numpy as np
 from axonad.alarms.data_watch import DataWatch
 from axonad.alarms.drift_marks import mark, watch_drift
 from axonad.alarms.event import AlarmEvent, Change
-from axonad.alarms.machine import AlarmMachine, Vehicle
-from axonad.alarms.run import Blame
+from axonad.alarms.machine import AlarmMachine, Attribution, Vehicle
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.stream.rows import Row
@@ -63,7 +62,7 @@ class LiveAlarms:
         result: StreamResult | None,
         *,
         step: int,
-        blame: Callable[[], Blame],
+        blame: Callable[[], Attribution],
         hold: int = 0,
         time: Any = None,
         is_cut: bool = False,
@@ -92,7 +91,7 @@ class LiveAlarms:
         if result is None:
             self._add(self.machine.skip())
         else:
-            self._add(self.machine.push(result.score, blame=blame, time=moment))
+            self._add(self.machine.push(result.score, attribution=blame, time=moment))
         if self.watch is not None:
             self._changes += self.watch.push(values, time=moment)
 
