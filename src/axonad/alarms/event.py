@@ -48,6 +48,11 @@ class AlarmEvent(Event):
     (:class:`~axonad.alarms.machine.AlarmFlood`); of data, how often the channels went wrong again
     before it ended."""
 
+    @property
+    def plain(self) -> Event:
+        """What is known of it without a policy: its steps, peak, score and channels."""
+        return Event(self.start, self.end, self.peak, self.score, self.channels)
+
 
 @dataclass(frozen=True)
 class Change:

@@ -36,7 +36,7 @@ from axonad.alarms.event import AlarmEvent, Change
 from axonad.alarms.policy import AlarmPolicy
 from axonad.config import check_float, check_int
 from axonad.errors import ModelFileError
-from axonad.modelfile import check_counts, check_number
+from axonad.modelfile import check_counts, check_entries, check_number
 from axonad.threshold import rank_channels
 
 VERSION = 1  # of a saved state
@@ -622,7 +622,7 @@ class AlarmMachine:
         The error is a :class:`~axonad.errors.ModelFileError` for a state of another version or
         policy, else a KeyError, TypeError or ValueError.
         """
-        if state.get("version") != VERSION:
+        if check_entries("the state of its alarms", state).get("version") != VERSION:
             raise ModelFileError(
                 "the state of its alarms was saved by another version of axonad; begin a new state"
             )
