@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from axonad import AxonAD, make_detector
+from axonad.alarmed import RecordedEvents
 from axonad.data.holding import SeriesFiller, hold_missing
 from axonad.data.series import Series
 from axonad.errors import DataWarning, InputError
-from axonad.stream.chunks import EventCollector, check_chunks, score_chunks
+from axonad.stream.chunks import check_chunks, score_chunks
 from tests.conftest import SMALL, waves
 from tests.stream.conftest import NAMES, assert_close
 
@@ -106,10 +107,10 @@ def test_chunks_equal_the_whole(detector, size):
             yield filler.fill(whole.rows(start, start + size))
 
     checked = quietly(check_chunks, detector, chunks())
-    events = EventCollector(gap=4, keep_all=True)
+    events = RecordedEvents(detector, keep_all=True)
     parts = []
     for part, found in score_chunks(detector, chunks(), checked.stretches):
-        events.add(part, found)
+        events.add(found, times=part.times)
         parts.append(found)
     assert_same(np.concatenate([part.scores for part in parts]), expected.scores)
     for name, values in expected.components.items():

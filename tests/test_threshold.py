@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from axonad.errors import ConfigError, InputError
-from axonad.threshold import THRESHOLDS, find_events, set_threshold
+from axonad.threshold import THRESHOLDS, set_threshold
 
 rng = np.random.default_rng(0)
 
@@ -46,20 +42,3 @@ def test_constant_scores(rule):
 def test_no_scores():
     with pytest.raises(InputError, match="from 0 training scores"):
         set_threshold(np.array([]), rule="quantile", rate=0.01)
-
-
-@given(st.lists(st.integers(0, 1), max_size=40), st.integers(0, 5))
-def test_events_cover_exactly_the_alarms(alarms, gap):
-    array = np.array(alarms, dtype=int)
-    scores = np.arange(len(array), dtype=float)
-    events = find_events(array, scores, gap=gap)
-    inside = np.zeros(len(array), dtype=bool)
-    for event in events:
-        inside[event.start : event.end] = True
-        assert array[event.start] == array[event.end - 1] == 1
-        assert event.peak == event.end - 1
-    assert (inside >= (array == 1)).all()
-    for before, after in pairwise(events):
-        assert after.start - before.end > gap
-    if gap == 0:
-        assert (inside == (array == 1)).all()

@@ -26,15 +26,15 @@ sys.path.insert(0, __file__.rpartition("/")[0])
 from context import CONTEXT, load_drives
 
 from axonad import make_detector
+from axonad.alarmed import RecordedEvents
 from axonad.alarms.drift import DriftWatch
-from axonad.alarms.drift_batch import find_drift
-from axonad.alarms.drift_marks import mark_event
 from axonad.alarms.drift_reference import DriftReference
 from axonad.alarms.recalibrate import recalibrate
 from axonad.data import vehicle
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
+from axonad.explanation import Explanation
 
 ROWS, FIRST, CHANGED = 40_000, 10_000, 62_000
 RAMP = 72_000  # two hours
@@ -86,6 +86,15 @@ def fitted(name: str) -> Detector:
     return detector
 
 
+def found_in(detector: Detector, X: Series, found: Explanation) -> tuple[list, list]:
+    """Return the drifts and the events of a series whose scores are known."""
+    recording = RecordedEvents(detector, keep_all=True)
+    recording.see(X)
+    recording.add(found, times=X.times)
+    listed = recording.finish()
+    return [one.event for one in listed.drift], [one.event for one in listed.events]
+
+
 def told(detector: Detector, values: np.ndarray, begin: int) -> str:
     """Return the verdicts and events of a drive with a change at a row, as table cells.
 
@@ -93,10 +102,9 @@ def told(detector: Detector, values: np.ndarray, begin: int) -> str:
     """
     X = series(values)
     found = detector.explain(X)
-    drifts, watch = find_drift(detector, X, found)
+    drifts, events = found_in(detector, X, found)
     policy = detector.alarm_setup_.policy
     every = found.alarm_events(replace(policy, pace=0.0))
-    events = [mark_event(event, watch) for event in found.alarm_events(policy)]
     events, every = ([e for e in some if e.end > begin] for some in (events, every))
     gathering = [e.fired for e in events if e.reason]
     moments = [e.fired for e in drifts][:1], gathering[:1], [e.fired for e in events][:1]
@@ -135,7 +143,7 @@ def delays(detector: Detector) -> None:
         for size in (0.25, 0.5, 1.0, 2.0, 4.0):
             values = clean.copy()
             values[FIRST:, column(name)] += size * sd[column(name)]
-            drifts, _ = find_drift(detector, series(values), found)
+            drifts, _ = found_in(detector, series(values), found)
             cells.append(f"{(drifts[0].fired - FIRST) / 600:.0f}" if drifts else "none")
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
@@ -191,7 +199,7 @@ def kit(path: str) -> None:
     detector.set_alarms(setup)
     print(*setup.drift.notes(detector.channel_names), sep="\n")
     for X in plain[3:]:
-        drifts, _ = find_drift(detector, X)
+        drifts, _ = found_in(detector, X, detector.explain(X))
         said = "; ".join(f"after {e.fired / 600:.0f} min: {e.reason}" for e in drifts) or "none"
         print(f"| {X.name} | {len(X) / 600:.0f} | {said} |", flush=True)
 

@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.alarms.event import AlarmEvent
-from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.finder import EventFinder
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import without_lead
+from axonad.config import check_int
 from axonad.data.frames import Names
 from axonad.errors import ConfigError, DataWarning
 from axonad.explain import Scene, explain_event
 from axonad.explain.expected import expect_all
 from axonad.explain.reference import require_reference
 from axonad.stretches import cuts_of, stretches_of
-from axonad.threshold import Event, find_events
+from axonad.threshold import Event
 
 if TYPE_CHECKING:
     from axonad.detector import Detector
@@ -59,11 +60,10 @@ class Explanation:
         return self.scores > self.threshold
 
     def events(self, *, gap: int = 0, top: int = 4) -> list[Event]:
-        """Return runs of alarms as events; see :func:`axonad.threshold.find_events`."""
-        return find_events(
-            self.alarms, self.scores, gap=gap, blame=self.blame, names=self.names, top=top,
-            cuts=self.cuts,
-        )  # fmt: skip
+        """Return runs of alarms as events, one for those at most ``gap`` steps apart."""
+        check_int("gap", gap, low=0)
+        policy = AlarmPolicy(start=self.threshold, merge_gap=gap)
+        return [event.plain for event in self._found(policy, self.scores, top=top)]
 
     def alarm_events(self, policy: AlarmPolicy, *, top: int = 4) -> list[AlarmEvent]:
         """Return the events of an alarm policy; see :mod:`axonad.alarms.machine`.
@@ -77,8 +77,15 @@ class Explanation:
                 "use detector.events(X, policy=...), or explain with align='end'"
             )
         scores = without_lead(self.scores, lead=self.lead, cuts=self.cuts)
-        machine = AlarmMachine(policy, names=self.names, top=top)
-        changes = machine.push_many(scores, blame=self.blame, cuts=self.cuts) + machine.finish()
+        return self._found(policy, scores, top=top)
+
+    def _found(
+        self, policy: AlarmPolicy, scores: NDArray[np.float64], *, top: int
+    ) -> list[AlarmEvent]:
+        check_int("top", top, low=0)
+        finder = EventFinder(policy, names=self.names, top=top)
+        attribution = None if self.blame is None else self.blame.__getitem__
+        changes = finder.add(scores, attribution=attribution, cuts=self.cuts) + finder.finish()
         return [change.event for change in changes if change.what == "final"]
 
     def explained(

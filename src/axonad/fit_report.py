@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.alarms.calibration import Calibration
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.segments import count_events
 from axonad.data.context_candidates import Candidate, find_candidates
 from axonad.data.frames import Matrix, Names
 from axonad.data.recordings import Recordings
 from axonad.data.scaling import find_movement
 from axonad.progress import Stopwatch
-from axonad.threshold import find_events
 
 MANY = 10.0  # times the asked rate at which alarms on held-out rows are worth a warning
 LISTED = 5  # names and epochs that are listed one by one
@@ -217,7 +218,7 @@ def _held_out(detector: Fitted, rows: int) -> HeldOut | None:
     scores = detector.decision_scores_[first:]
     alarms = scores > detector.threshold_
     cuts = [part.start for part in detector.recordings_.after(first).parts]
-    events = len(find_events(alarms, scores, cuts=cuts))
+    events = count_events(scores, AlarmPolicy(start=detector.threshold_), cuts=cuts)
     return HeldOut(rows=rows - first, above=int(alarms.sum()), events=events)
 
 

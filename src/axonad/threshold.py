@@ -1,4 +1,4 @@
-"""Turn scores into a threshold, alarms and events, without labels.
+"""Turn scores into a threshold, without labels.
 
 A rule of ``THRESHOLDS`` sets the threshold from training scores and a rate, the accepted share of
 false alarms among normal steps:
@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.config import check_int
 from axonad.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -61,45 +60,6 @@ def set_threshold(scores: Scores, *, rule: str, rate: float) -> float:
     if len(scores) == 0:
         raise InputError("cannot set a threshold from 0 training scores; fit on more rows")
     return float(THRESHOLDS[rule](np.asarray(scores, dtype=np.float64), rate))
-
-
-def find_events(
-    alarms: NDArray[Any],
-    scores: Scores,
-    *,
-    gap: int = 0,
-    blame: NDArray[np.float64] | None = None,
-    names: Sequence[str] | None = None,
-    top: int = 4,
-    cuts: Sequence[int] = (),
-) -> list[Event]:
-    """Return one event per run of alarms; runs at most ``gap`` steps apart are merged.
-
-    No event includes steps on both sides of a cut, a step that begins something new.
-
-    ``blame`` (time, channels) is the score of each channel. With it an event lists the ``names``
-    (or numbers) of its ``top`` channels, highest first; those with the blame -inf are left out.
-
-    >>> [(e.start, e.end) for e in find_events(np.array([0, 1, 1, 0, 1]), np.arange(5.0))]
-    [(1, 3), (4, 5)]
-    """
-    check_int("gap", gap, low=0)
-    check_int("top", top, low=0)
-    steps = np.flatnonzero(alarms)
-    if len(steps) == 0:
-        return []
-    part = np.searchsorted(np.asarray(cuts, dtype=np.int64), steps, side="right")
-    last = np.flatnonzero((np.diff(steps) > gap + 1) | (np.diff(part) > 0))
-    starts = steps[np.concatenate([[0], last + 1])]
-    ends = steps[np.concatenate([last, [len(steps) - 1]])] + 1
-    events = []
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        peak = start + int(np.argmax(scores[start:end]))
-        channels: tuple[str, ...] = ()
-        if blame is not None:
-            channels = rank_channels(blame[start:end].max(axis=0), names, top=top)
-        events.append(Event(start, end, peak, float(scores[peak]), channels))
-    return events
 
 
 def rank_channels(

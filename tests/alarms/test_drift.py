@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from axonad.alarms.drift import DriftWatch
-from axonad.alarms.drift_marks import mark_event
 from axonad.alarms.drift_reference import DriftReference
-from axonad.alarms.event import AlarmEvent, Change
+from axonad.alarms.event import Change
 from axonad.errors import ModelFileError
 
 NAMES = ("speed", "rpm", "ambient", "constant")
@@ -117,18 +116,15 @@ def test_no_block_spans_a_cut() -> None:
     assert judge(drifting(), cuts=range(0, 3_000, 40)) == []
 
 
-def test_events_are_marked_while_drift_is_known_to_hold() -> None:
+def test_drift_is_known_to_hold_from_when_it_fired_to_its_end() -> None:
     watch = DriftWatch(REFERENCE, names=NAMES)
     watch.push_many(drifting(), np.full(3_000, np.nan))
     fired = judge(drifting())[0].event.fired
 
-    def marked(start: int, end: int) -> bool:
-        return mark_event(AlarmEvent(start, end, start, 1.0), watch).drift
-
-    assert not marked(fired - 50, fired)
-    assert marked(fired - 50, fired + 1)
-    assert marked(1_900, 1_910)
-    assert not marked(2_950, 2_960)
+    assert not watch.holds(fired - 50, fired)
+    assert watch.holds(fired - 50, fired + 1)
+    assert watch.holds(1_900, 1_910)
+    assert not watch.holds(2_950, 2_960)
 
 
 def turning(count: int, seed: int) -> np.ndarray:

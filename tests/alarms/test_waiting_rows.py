@@ -69,7 +69,7 @@ def follow(
             assert repr(live.events) == repr(twin.events)
         elif what == "look":
             assert repr(live.event) == repr(twin.event)
-        elif what == "skip":  # as LiveAlarms does with rows that raised an error
+        elif what == "skip":  # as EventFinder.skip does
             assert plain(live.cut() or []) == plain(twin.cut() or [])
             live.row = twin.row = twin.row + 3
         judged = [push_many(twin, rows[i : i + 1], times[i : i + 1]) for i in range(length)]

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from axonad.alarmed import TimedEvent
 from axonad.cli.event_files import event_record, write_events
-from axonad.stream.chunks import TimedEvent
 from axonad.threshold import Event
 
 EVENT = Event(3, 6, 4, 7.5, ("yaw_rate", "speed"))

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from axonad.alarmed import TimedEvent
 from axonad.cli.event_log import COLUMNS, HEADER, EventLog
 from axonad.errors import FileError, UnknownNameError
-from axonad.stream.chunks import TimedEvent
 from axonad.threshold import Event
 
 FIRST = TimedEvent(Event(3, 6, 4, 2.5, ("yaw, rate", "speed")), "08:00", "08:02")

@@ -70,7 +70,7 @@ def saved(kind: type, which: int, folder: Path) -> bytes:
 def state(scorer: StreamScorer | FleetScorer) -> list:
     """Return all that a restored stream or fleet must have in common with the saved one."""
     if isinstance(scorer, StreamScorer):
-        alarms = None if scorer.alarms is None else scorer.alarms.state()
+        alarms = None if scorer.alarms is None else scorer.alarms.finder.state()
         return [scorer.hold_limit, scorer._lane.state(), alarms]
     lanes = [(vehicle, scorer.state_of(vehicle)) for vehicle in scorer._lanes]
     return [scorer.hold_limit, lanes]

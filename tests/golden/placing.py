@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 import axonad
-from axonad.alarms.following import Lift
+from axonad.alarms.machine import AdaptiveThreshold
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.scored import placed_at_end, without_lead
 from axonad.data.holding import hold_missing
@@ -47,7 +47,7 @@ def scores_of(model, detector, *, at_end):
 
 def distances(scores, policy: AlarmPolicy):
     """Return how near each score comes to the thresholds in force, as a share of these."""
-    lowered = scores - Lift(policy).push_many(scores)
+    lowered = scores - AdaptiveThreshold(policy).push_many(scores)
     nearest = [np.abs(lowered - level) / level for level in (policy.start, policy.release)]
     return np.nan_to_num(np.minimum(*nearest), nan=np.inf)
 

@@ -301,6 +301,23 @@ def test_a_damaged_state_costs_one_vehicle_its_past(live_detector, drives, caplo
     assert "vehicle 'a' begins anew" in caplog.text
 
 
+def test_events_of_a_lost_state_end_and_what_goes_on_is_told_anew(live_detector, drives):
+    store, receipts, samples = MemoryStore(), Receipts(), list(drives.samples("b"))
+    for part in (samples[:170], samples[170:]):  # the fault is in rows 150 to 199
+        engine = LocalEngine(live_detector, store, CONFIG)
+        engine.start()
+        engine.submit(Delivery(part, "test", receipts))
+        engine.stop()
+        last = Snapshot("b", b"?", part[-1].time)
+        store.commit(Commit(store.start(model=engine.owner) + 1, snapshots=[last]))
+    lost, anew = store.events(EventQuery(vehicle="b", kind="anomaly"))[::-1]
+    assert (lost.number, anew.number) == (1, 1) and lost.id != anew.id
+    assert lost.begins == samples[150].time and anew.begins == samples[170].time
+    assert (lost.status, lost.final, anew.final) == ("resolved", True, True)
+    told = [(n.event.id, n.what) for _, n in store.notices("x", limit=9)]
+    assert told == [(one.id, what) for one in (lost, anew) for what in ("fired", "resolved")]
+
+
 class JumpingClock(ServerClock):
     """A clock that is somewhere within three days of the right time."""
 

@@ -10,17 +10,13 @@ import numpy as np
 import pytest
 
 from axonad import AxonAD, make_detector
+from axonad.alarmed import SHOWN, RecordedEvents
+from axonad.alarms.finder import EventFinder
+from axonad.alarms.policy import AlarmPolicy
 from axonad.data.series import Series
 from axonad.errors import ChannelError, ConfigError, InputError
 from axonad.registry import REGISTRY
-from axonad.stream.chunks import (
-    CheckedChunks,
-    EventCollector,
-    TimedEvent,
-    check_chunks,
-    score_chunks,
-    strongest_of,
-)
+from axonad.stream.chunks import CheckedChunks, check_chunks, score_chunks
 from tests.conftest import waves
 from tests.quick import QUICK
 from tests.stream.conftest import NAMES, assert_close
@@ -115,11 +111,6 @@ def test_errors_name_the_row_of_the_series(fitted):
     assert check_chunks(fitted, cut(series(100), 30)) == CheckedChunks(100, None)
 
 
-def without_score(found):
-    """Return an event with its times, start, end, peak and channels only."""
-    return replace(found, event=replace(found.event, score=0.0))
-
-
 @pytest.mark.parametrize("size", [1, 3, 10, 400])
 @pytest.mark.parametrize("gap", [0, 2, 9])
 def test_events_equal_those_of_the_whole(detectors, size, gap):
@@ -128,19 +119,33 @@ def test_events_equal_those_of_the_whole(detectors, size, gap):
     whole = series(400)
     whole.values[rng.random(400) < 0.2] += rng.normal(size=3) * 2
     expected = detector.explain(whole).events(gap=gap)
-    collector = EventCollector(gap=gap)
-    for part, found in score_chunks(detector, cut(whole, size)):
-        collector.add(part, found)
-    got = collector.finish()
-    assert (got.count, got.steps) == (len(expected), 400)
-    assert len(expected) > 3
-    strongest = strongest_of([TimedEvent.of(event, whole) for event in expected])
-    assert [without_score(found) for found in got.events] == list(map(without_score, strongest))
-    np.testing.assert_allclose(  # this detector computes in float64
-        [found.event.score for found in got.events],
-        [found.event.score for found in strongest],
-        rtol=1e-9,
+    finder = EventFinder(
+        AlarmPolicy(start=detector.threshold_, merge_gap=gap), names=detector.channel_names
     )
+    changes = []
+    for _, found in score_chunks(detector, cut(whole, size)):
+        changes += finder.add(found.scores, attribution=found.blame.__getitem__, cuts=found.cuts)
+    changes += finder.finish()
+    got = [change.event.plain for change in changes if change.what == "final"]
+    assert len(got) > 3
+    assert [replace(e, score=0.0) for e in got] == [replace(e, score=0.0) for e in expected]
+    np.testing.assert_allclose(  # this detector computes in float64
+        [event.score for event in got], [event.score for event in expected], rtol=1e-9
+    )
+
+
+def test_the_strongest_events_are_listed_with_their_times_unless_all_are_wanted():
+    detector = make_detector("PCA", window=1).fit(waves(300))
+    values = waves(1000, seed=2)
+    values[::4] += 5 + np.arange(250)[:, None]
+    whole = Series(values=values, channels=("a", "b", "c"), times=np.arange(1000) / 10)
+    for keep_all, kept in ((True, 250), (False, SHOWN)):
+        recording = RecordedEvents(detector, keep_all=keep_all)
+        for part, found in score_chunks(detector, cut(whole, 90)):
+            recording.add(found, times=part.times)
+        listed = recording.finish()
+        assert (listed.count, len(listed.events), listed.steps) == (250, kept, 1000)
+        assert (listed.events[-1].event.start, listed.events[-1].begins) == (996, 99.6)
 
 
 def test_memory_is_bounded_by_the_chunk(detectors):
@@ -154,10 +159,10 @@ def test_memory_is_bounded_by_the_chunk(detectors):
     def peak(count):
         tracemalloc.start()
         try:
-            collector = EventCollector(gap=0)
+            recording = RecordedEvents(detector)
             for part, found in score_chunks(detector, chunks(count)):
-                collector.add(part, found)
-            collector.finish()
+                recording.add(found, times=part.times)
+            recording.finish()
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

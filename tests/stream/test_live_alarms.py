@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from axonad import FleetScorer, StreamScorer, make_detector
+from axonad.alarmed import RecordedEvents
 from axonad.alarms.bad_data import DataRules
-from axonad.alarms.following import Lift
-from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.machine import AdaptiveThreshold
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.series import Series
 from axonad.errors import ConfigError, ModelFileError, StaleError
-from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
+from axonad.explanation import Explanation
 from axonad.stream.chunks import check_chunks, score_chunks
 from axonad.stream.live_alarms import LiveAlarms, plain_time
 from tests.conftest import waves
@@ -99,7 +99,7 @@ def test_rounding_cannot_move_an_event(detector):
         except StaleError:
             continue
         scores += [] if result is None else [result.score]
-    scores, lift = np.array(scores), Lift(policy)
+    scores, lift = np.array(scores), AdaptiveThreshold(policy)
     lifts = lift.push_many(scores)
     assert lifts.max() > 0, "the thresholds follow"
     assert np.abs(scores / (policy.start + lifts) - 1).min() > 1e-4
@@ -193,16 +193,15 @@ def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(judged):
         parts = [series.rows(at, at + size) for at in range(0, len(series), size)]
         with pytest.warns(UserWarning, match="1 gap in time"):
             checked = check_chunks(judged, parts)
-        collector = AlarmCollector(AlarmMachine(policy, names=NAMES), keep_all=True)
-        watch = data_collector(judged)
+        recording = RecordedEvents(judged, keep_all=True)
         for part in parts:
-            watch.add(part)
+            recording.see(part)
         for part, found in score_chunks(judged, parts, checked.stretches):
-            collector.add(part, found)
-        listed = collector.finish()
+            recording.add(found, times=part.times)
+        listed = recording.finish()
         assert rows(timed.event for timed in listed.events) == rows(expected)
         assert [(t.begins, t.ends) for t in listed.events] == [(e.begins, e.ends) for e in expected]
-        assert rows(t.event for t in watch.finish()) == rows(e for e in live if e.kind == "data")
+        assert rows(t.event for t in listed.data) == rows(e for e in live if e.kind == "data")
 
 
 def test_end_alignment_equals_the_stream_from_the_first_window_on(tmp_path):
@@ -250,22 +249,7 @@ def test_rows_that_raised_an_error_are_a_gap(detector):
     rows = drive().values
     for step in (*range(20), *range(25, 40)):
         alarms.add(rows[step], None, step=step, blame=lambda: None)
-    assert alarms.machine.row == alarms.watch.row == 40
-
-
-def test_only_the_strongest_events_are_kept_unless_all_are_wanted():
-    scores = np.zeros(1000)
-    scores[::4] = 3 + np.arange(250)
-    for keep_all, kept in ((True, 250), (False, 20)):
-        collector = AlarmCollector(AlarmMachine(AlarmPolicy(start=2.0)), keep_all=keep_all)
-        series = Series(values=np.zeros((1000, 1)), channels=("a",))
-        made = make_detector("PCA", window=1).fit(waves(50))
-        found = made.explain(waves(50))
-        object.__setattr__(found, "scores", scores)
-        collector.add(series, found)
-        listed = collector.finish()
-        assert (listed.count, len(listed.events), listed.steps) == (250, kept, 1000)
-        assert listed.events[-1].event.start == listed.events[-1].begins == 996
+    assert alarms.finder.row == 40
 
 
 def test_reset_and_errors_end_events(detector):
@@ -273,17 +257,16 @@ def test_reset_and_errors_end_events(detector):
     X = drive().values
     for row in X[:66]:
         scorer.push(row)
-    assert scorer.alarms.machine.is_firing
-    assert scorer.alarms.current[0].start == 60
+    assert scorer.alarms.finder.is_firing
+    assert scorer.alarms.finder.current[0].start == 60
     scorer.reset()
-    assert not scorer.alarms.machine.is_firing
+    assert not scorer.alarms.finder.is_firing
     assert [c.what for c in scorer.alarms.take()][-1] == "final"
 
 
 def test_without_alarms_and_with_other_alarms(detector, tmp_path):
     plain = make_detector("CrossChannelRidge").fit(waves(100))
     assert StreamScorer(plain).alarms is None
-    assert data_collector(plain) is None
     assert FleetScorer(plain).take_changes() == []
     with pytest.raises(ConfigError, match="the detector has no alarm policy; give it one with"):
         LiveAlarms(plain)
@@ -292,7 +275,7 @@ def test_without_alarms_and_with_other_alarms(detector, tmp_path):
     scorer.save(tmp_path / "old.json")
     plain.set_alarms(AlarmSetup(AlarmPolicy(start=99.0)))
     restored = StreamScorer.restore(tmp_path / "old.json", plain)
-    assert restored.alarms.machine.row == 30, "a state from before the alarms goes on"
+    assert restored.alarms.finder.row == 30, "a state from before the alarms goes on"
     restored.save(tmp_path / "new.json")
     plain.set_alarms(AlarmSetup(AlarmPolicy(start=98.0)))
     with pytest.raises(ModelFileError, match="saved with another alarm policy; use the model"):
@@ -311,14 +294,16 @@ def test_times_are_saved_as_json_values(time, plain):
     assert plain_time(time) == plain
 
 
-def test_data_collector_takes_channels_by_name(detector):
+def test_recorded_rows_are_taken_by_the_names_of_their_channels(detector):
     series = drive()
     swapped = Series(values=series.values[:, ::-1], channels=NAMES[::-1], times=series.times)
     found = []
     for one in (series, swapped):
-        watch = data_collector(detector)
-        assert isinstance(watch, DataCollector)
-        watch.add(one)
-        found.append([timed.event for timed in watch.finish()])
+        recording = RecordedEvents(detector)
+        recording.see(one)
+        scores = np.full(len(one), np.nan)
+        plain = Explanation(scores, {}, None, detector.threshold_, NAMES)
+        recording.add(plain, times=one.times)
+        found.append([timed.event for timed in recording.finish().data])
     assert [e.channels for e in found[0]] == [e.channels for e in found[1]]
     assert [e.start for e in found[0]] == [100, 300]

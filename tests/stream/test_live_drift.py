@@ -9,7 +9,7 @@ import pytest
 
 import axonad
 from axonad import FleetScorer, StreamScorer, make_detector
-from axonad.alarms.drift_batch import find_drift
+from axonad.alarmed import RecordedEvents
 from axonad.alarms.recalibrate import recalibrate
 from axonad.cli.score_chunks import score_chunked
 from axonad.data.series import Series
@@ -128,16 +128,19 @@ def test_a_file_at_once_and_in_chunks_gives_the_same(detector, drive, changes, t
     usable = Series(values=filled, channels=NAMES, times=drive.times)
     streamed = live(detector, usable)
     drifts = [c.event for c in streamed if c.event.kind == "drift" and c.what == "final"]
-    found, _ = find_drift(detector, usable)
+    recording = RecordedEvents(detector)
+    recording.see(usable)
+    recording.add(detector.explain(usable), times=usable.times)
+    found = [timed.event for timed in recording.finish().drift]
     assert [(e.start, e.fired, e.end, e.channels, e.reason) for e in found] == [
         (e.start, e.fired, e.end, e.channels, e.reason) for e in drifts
     ]
 
-    def chunks(watch):
+    def chunks(events):
         for start in range(0, len(usable), 700):
             part = usable.rows(start, start + 700)
-            if watch is not None:
-                watch.add(part)
+            if events is not None:
+                events.see(part)
             yield part
 
     listed = score_chunked(detector, chunks, tmp_path / "scores.csv", keep_events=True)

@@ -1,9 +1,9 @@
-"""An alarm event: what a person is told, and what a person has done about it."""
+"""An alarm event: what a person is told."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from axonad.threshold import Event
 
@@ -38,29 +38,20 @@ class AlarmEvent(Event):
     anomaly: that it gathers events far beyond the budget, else empty."""
     status: str = "firing"
     """``firing`` or ``resolved``."""
-    acknowledged: bool = False
-    shelved: bool = False
     vehicle: str | int | None = None
     begins: Any = None
     ends: Any = None
     drift: bool = False
     """Whether drift held while it was firing, so that its score is not to be trusted."""
     gathered: int = 0
-    """Number of later events that were gathered into it (:mod:`axonad.alarms.gathering`); of data,
-    how often the channels went wrong again before it ended."""
+    """Number of later events that a flood of alarms gathered into it
+    (:class:`~axonad.alarms.machine.AlarmFlood`); of data, how often the channels went wrong again
+    before it ended."""
 
     @property
-    def cause(self) -> tuple[str | int | None, tuple[str, ...]]:
-        """Vehicle and channels: events that share them are taken for the same cause."""
-        return self.vehicle, self.channels
-
-    def acknowledge(self) -> Self:
-        """Return the event as one that a person has seen and takes care of."""
-        return replace(self, acknowledged=True)
-
-    def shelve(self) -> Self:
-        """Return the event as one that is set aside; it stays on record."""
-        return replace(self, shelved=True)
+    def plain(self) -> Event:
+        """What is known of it without a policy: its steps, peak, score and channels."""
+        return Event(self.start, self.end, self.peak, self.score, self.channels)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from axonad.alarms.event import AlarmEvent
-from axonad.alarms.machine import AlarmMachine
+from axonad.alarms.finder import EventFinder
 from axonad.alarms.policy import AlarmPolicy
 
 BLOCKS = 100  # into which the calibration data is cut, if they are long enough
@@ -43,8 +43,8 @@ def find_outlying(
     )
     found = []
     for i, (scores, cuts, times) in enumerate(recordings):
-        machine = AlarmMachine(rule)
-        changes = machine.push_many(scores, cuts=cuts, times=times) + machine.finish()
+        finder = EventFinder(rule)
+        changes = finder.add(scores, cuts=cuts, times=times) + finder.finish()
         found += [(i, change.event) for change in changes if change.what == "final"]
     return found
 

@@ -42,15 +42,16 @@ class AlarmPolicy:
         Rows from which an event is one step more severe; None if its duration does not matter.
     rise, settle, recover
         How fast both thresholds follow scores that stay high, in units of ``start - level`` per
-        row; see :mod:`axonad.alarms.following`. With a ``rise`` of 0 they do not.
+        row; see :class:`~axonad.alarms.machine.AdaptiveThreshold`. With a ``rise`` of 0 they do
+        not.
     allowance
         Rows in alarm, per row below ``start``, before the thresholds rise.
     pace
         Events per row that the budget allows; 0 if it is not known.
     burst
         Events within the time in which the budget allows one, beyond which the last one may gather
-        those that follow; see :mod:`axonad.alarms.gathering`. With 0, or without ``pace`` and
-        ``level``, none ever does.
+        those that follow; see :class:`~axonad.alarms.machine.AlarmFlood`. With 0, or without
+        ``pace`` and ``level``, none ever does.
     """
 
     start: float

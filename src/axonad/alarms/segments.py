@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from axonad.alarms.following import lower
+from axonad.alarms.machine import AdaptiveThreshold
 from axonad.alarms.policy import AlarmPolicy
 
 Rows = NDArray[np.int64]
@@ -60,7 +60,8 @@ def _find_firing(
     The third array numbers the part between cuts and NaN that each lies in.
     """
     none = np.empty(0, dtype=np.int64)
-    scores = lower(scores, policy)
+    if policy.rise:
+        scores = scores - AdaptiveThreshold(policy).push_many(scores)
     edges = np.array(sorted(set(cuts)), dtype=np.int64)
     hot = np.flatnonzero(scores > policy.release)
     if len(hot) == 0:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from axonad import atomic
+from axonad.alarmed import TimedEvent
 from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
 from axonad.explain import Why
-from axonad.stream.chunks import TimedEvent
 
 EVENT_ENDINGS = (".csv", ".json")
 COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from axonad.alarmed import TimedEvent
 from axonad.cli.event_files import (
     ALARM_COLUMNS,
     COLUMNS,
@@ -18,7 +19,6 @@ from axonad.cli.event_files import (
 )
 from axonad.cli.output_files import check_output
 from axonad.errors import FileError
-from axonad.stream.chunks import TimedEvent
 
 ENDINGS = (".csv", ".jsonl", ".json")
 STEPS = ("start", "end", "peak")

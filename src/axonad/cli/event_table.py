@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from axonad.alarmed import SHOWN, EventList, TimedEvent, strongest_of
 from axonad.alarms.event import ANOMALY, AlarmEvent
 from axonad.cli.terminal import plain_table, print_line, print_table
 from axonad.report.drift_sentence import drift_sentence
 from axonad.report.times import format_time
-from axonad.stream.chunks import SHOWN, EventList, TimedEvent, strongest_of
 
 
 def print_events(found: EventList) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from axonad.alarmed import EventList, RecordedEvents
 from axonad.alarms.event import AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.cli import options
@@ -26,7 +27,7 @@ from axonad.cli.reading import (
     say_raster,
 )
 from axonad.cli.recording_files import write_recording
-from axonad.cli.score_chunks import RowWatch, prepared, score_chunked
+from axonad.cli.score_chunks import prepared, score_chunked
 from axonad.cli.score_jobs import Reading, ScoreJob, plan_jobs
 from axonad.cli.score_table import score_columns, score_record
 from axonad.cli.several_files import SeveralFiles, expand
@@ -35,13 +36,8 @@ from axonad.data.readers.chunks import FileChunks
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError
-from axonad.explanation import Explanation
 from axonad.registry import load
 from axonad.report.score_figure import draw_scores
-from axonad.stream.alarm_collector import data_collector
-from axonad.stream.chunks import EventList, TimedEvent
-from axonad.stream.drift_collector import drift_collector
-from axonad.threshold import Event
 
 LARGE = 2**30  # bytes; a larger file is scored in chunks without --chunk
 CHUNK = 100_000  # rows per chunk of such a file
@@ -193,9 +189,9 @@ def _score_file(models: Models, job: ScoreJob, how: Reading, chunk: int | None) 
         file = FileChunks(job.data, size=chunk, **for_model(how.columns, detector, job.data))
         detector = models.of_chunks(file)
 
-        def chunks(watch: RowWatch | None) -> Iterator[Series]:
+        def chunks(events: RecordedEvents | None) -> Iterator[Series]:
             rows = checked_chunks(file, detector)
-            return prepared(rows, keep=how.known, filler=how.filler(), watch=watch)
+            return prepared(rows, keep=how.known, filler=how.filler(), events=events)
 
         keep = how.keep_all or job.events is not None
         hold = held_for(how.filler())
@@ -205,14 +201,8 @@ def _score_file(models: Models, job: ScoreJob, how: Reading, chunk: int | None) 
         detector, raw = models.of(raw)
         filler = how.filler()
         filled = fill_series(raw, filler)
-        found, explained = _score_whole(detector, filled, job, explain=how.explain)
-        if (watch := data_collector(detector, hold=held_for(filler))) is not None:
-            watch.add(raw)
-            found = replace(found, data=watch.finish())
-        if (drift := drift_collector(detector)) is not None:
-            drift.add(raw)
-            drift.add_scores(explained)
-            found = drift.finish(found)
+        events = RecordedEvents(detector, hold=held_for(filler), keep_all=True)
+        found = _score_whole(detector, raw, filled, events, job, explain=how.explain)
     if job.events is not None:
         has_policy = detector.alarm_setup_ is not None
         every = [*found.events, *found.data, *found.drift]
@@ -222,34 +212,42 @@ def _score_file(models: Models, job: ScoreJob, how: Reading, chunk: int | None) 
 
 
 def _score_whole(
-    detector: Detector, series: Series, job: ScoreJob, *, explain: bool
-) -> tuple[EventList, Explanation]:
-    """Write table and figure of a series; return its events and the scores alarms are judged by."""
+    detector: Detector,
+    raw: Series,
+    series: Series,
+    events: RecordedEvents,
+    job: ScoreJob,
+    *,
+    explain: bool,
+) -> EventList:
+    """Write table and figure of a series; return its events. ``raw`` is before any filling."""
     found = judged = detector.explain(series)
-    setup, events = detector.alarm_setup_, list[Event]()
+    setup = detector.alarm_setup_
     if setup is not None:
         judged = explained_at_end(detector, series, found)
-        events += judged.alarm_events(setup.policy)
-    else:  # a score that dips below the threshold for a quarter of a window is the same event
-        events += found.events(gap=detector.history // 4)
+    events.see(raw)
+    events.add(judged, times=series.times)
+    listed = events.finish()
     if explain:
         start = None if setup is None else setup.policy.start
-        events = judged.explained(events, threshold=start)
+        whys = judged.explained([timed.event for timed in listed.events], threshold=start)
+        told = [replace(t, event=why) for t, why in zip(listed.events, whys, strict=True)]
+        listed = replace(listed, events=told)
+    anomalies = [timed.event for timed in listed.events]
     if job.figure is not None:
-        strongest = max(events, key=lambda event: event.score, default=None)
+        strongest = max(anomalies, key=lambda event: event.score, default=None)
         draw_scores(
             job.figure,
             series=series,
             scores=found.scores,
             threshold=found.threshold,
             components=found.components,
-            events=None if setup is None else [e for e in events if isinstance(e, AlarmEvent)],
+            events=None if setup is None else [e for e in anomalies if isinstance(e, AlarmEvent)],
             channels=strongest.channels if strongest else (),
             cuts=found.cuts,
         )
     if job.is_recording:
-        write_recording(job.target, series, found, events)
+        write_recording(job.target, series, found, anomalies)
     else:
         write_table(job.target, score_columns(series, found))
-    timed = [TimedEvent.of(event, series) for event in events]
-    return EventList(len(events), len(series), timed), judged
+    return listed

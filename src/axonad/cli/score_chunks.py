@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from axonad import atomic
-from axonad.alarms.machine import AlarmMachine
+from axonad.alarmed import EventList, RecordedEvents
 from axonad.alarms.scored import placed_at_end
 from axonad.cli.missing_values import say_filled
 from axonad.cli.output_files import to_frame
@@ -22,27 +21,12 @@ from axonad.data.holding import SeriesFiller
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
-from axonad.explanation import Explanation
 from axonad.progress import Progress, working
-from axonad.stream.alarm_collector import AlarmCollector, DataCollector, data_collector
-from axonad.stream.chunks import EventCollector, EventList, check_chunks, score_chunks
-from axonad.stream.drift_collector import DriftCollector, drift_collector
+from axonad.stream.chunks import check_chunks, score_chunks
 
 PART = 100_000  # rows collected in memory before a part is written
 
 AddColumns = Callable[[Mapping[str, Any]], None]
-
-
-class RowWatch:
-    """Shows rows, as they were recorded, to those who look for bad data and for drift."""
-
-    def __init__(self, *watches: DataCollector | DriftCollector | None) -> None:
-        self._watches = [watch for watch in watches if watch is not None]
-
-    def add(self, series: Series) -> None:
-        """Add the next rows."""
-        for watch in self._watches:
-            watch.add(series)
 
 
 def prepared(
@@ -50,16 +34,16 @@ def prepared(
     *,
     keep: Names,
     filler: SeriesFiller | None,
-    watch: RowWatch | None = None,
+    events: RecordedEvents | None = None,
 ) -> Iterator[Series]:
     """Yield the chunks of a file with the channels to keep and missing values filled.
 
-    ``watch`` sees them before values are filled.
+    ``events`` see them before values are filled.
     """
     for chunk in file:
         kept = chunk if keep is None else chunk.keep(keep)
-        if watch is not None:
-            watch.add(kept)
+        if events is not None:
+            events.see(kept)
         yield kept if filler is None else filler.fill(kept)
     if filler is not None:
         say_filled(chunk.name, filler)
@@ -67,7 +51,7 @@ def prepared(
 
 def score_chunked(
     detector: Detector,
-    chunks: Callable[[RowWatch | None], Iterable[Series]],
+    chunks: Callable[[RecordedEvents | None], Iterable[Series]],
     target: Path,
     *,
     keep_events: bool = False,
@@ -78,50 +62,32 @@ def score_chunked(
     The file is read twice: the first pass rejects bad input before hours are spent on scoring. If
     the scores of the table are not placed at the end of windows, by which alarms are judged, a
     third pass finds the events. Without ``keep_events`` only the strongest events are returned.
-    ``chunks`` gives the chunks, and shows them to the watch it is given; ``hold`` is the number of
-    rows in which they hold missing values.
+    ``chunks`` gives the chunks, and shows them to the events it is given before values are filled;
+    ``hold`` is the number of rows in which they hold missing values.
     """
     if "verbose" in detector.get_params():
         detector.set_params(verbose=False)  # one progress bar in all, not one per chunk
     with working("checking the file"):
         checked = check_chunks(detector, chunks(None))
-    events = _collector(detector, keep_all=keep_events)
-    watch, drift = data_collector(detector, hold=hold), drift_collector(detector)
+    events = RecordedEvents(detector, hold=hold, keep_all=keep_events)
     judge = detector if detector.alarm_setup_ is None else placed_at_end(detector)
-
-    def judged(series: Series, found: Explanation) -> None:
-        events.add(series, found)
-        if drift is not None:
-            drift.add_scores(found)
-
     first = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # said in the first pass
         with table_in_parts(target) as add, Progress("scoring", checked.rows) as progress:
-            rows = chunks(RowWatch(watch, drift if judge is detector else None))
+            rows = chunks(events if judge is detector else None)
             for series, found in score_chunks(detector, rows, checked.stretches):
                 add(score_columns(series, found, first=first))
                 if judge is detector:
-                    judged(series, found)
+                    events.add(found, times=series.times)
                 first += len(series)
                 progress.advance(len(series))
         if judge is not detector:
             with Progress("finding events", checked.rows) as progress:
-                rows = chunks(RowWatch(None, drift))
-                for series, found in score_chunks(judge, rows, checked.stretches):
-                    judged(series, found)
+                for series, found in score_chunks(judge, chunks(events), checked.stretches):
+                    events.add(found, times=series.times)
                     progress.advance(len(series))
-    listed = replace(events.finish(), data=[] if watch is None else watch.finish())
-    return listed if drift is None else drift.finish(listed)
-
-
-def _collector(detector: Detector, *, keep_all: bool) -> EventCollector | AlarmCollector:
-    """Return what finds the events: by the model's alarm policy, if it has one."""
-    setup = detector.alarm_setup_
-    if setup is None:
-        return EventCollector(gap=detector.history // 4, keep_all=keep_all)
-    machine = AlarmMachine(setup.policy, names=detector.channel_names)
-    return AlarmCollector(machine, keep_all=keep_all)
+    return events.finish()
 
 
 @contextmanager

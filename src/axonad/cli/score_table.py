@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from axonad.alarmed import EventList
 from axonad.cli.event_files import event_record
 from axonad.data.series import Series
 from axonad.explanation import Explanation
-from axonad.stream.chunks import EventList
 
 
 def score_columns(series: Series, found: Explanation, *, first: int = 0) -> dict[str, Any]:

@@ -11,7 +11,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from axonad.alarmed import TimedEvent
 from axonad.alarms.event import ANOMALY, DRIFT, Change
+from axonad.alarms.machine import TOP, Attribution
 from axonad.cli.event_files import event_record
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
@@ -19,9 +21,6 @@ from axonad.cli.stream_why import EventReasons, why_answer
 from axonad.errors import DivergedError, InputError, StaleError
 from axonad.report.drift_sentence import drift_sentence
 from axonad.stream import StreamResult, StreamScorer
-from axonad.stream.alarm_collector import timed
-from axonad.stream.chunks import TimedEvent
-from axonad.stream.live_events import TOP, Blame, LiveEvents
 from axonad.threshold import rank_channels
 
 Answer = dict[str, Any]
@@ -49,10 +48,13 @@ class Answers:
         self._reasons = EventReasons(scorer) if explain else None
         self._ended: list[Answer] = []  # events without a policy that have ended and are explained
         self._has_times = False
-        self._events = LiveEvents(scorer.detector.channel_names, gap=scorer.detector.history // 4)
+        self._events = scorer.detector.event_finder()  # of a model without a policy
         self._before = self._totals()
-        if self._follows:
-            self._events.restore(scorer.attached.get("event"))
+        if self._follows and scorer.alarms is None:
+            if (state := scorer.attached.get("event")) is None:
+                self._events.skip(scorer.rows)
+            else:
+                self._events.restore(state)
 
     def answer(self, row: Row) -> Answer | None:
         """Return the JSON object to write for a row, None while the first window fills."""
@@ -95,7 +97,7 @@ class Answers:
             self._log.start()
         if goes_on:
             return None
-        self._write(self._events.finish())
+        self._write_final(self._events.finish())
         changes = self._take_ended()
         if self._scorer.alarms is not None:
             self._scorer.alarms.finish()
@@ -106,7 +108,8 @@ class Answers:
 
     def attach(self) -> None:
         """Attach what is saved with the state: the event that has not ended."""
-        self._scorer.attached = {"event": self._events.state()} if self._follows else {}
+        state = self._events.state() if self._scorer.alarms is None else None
+        self._scorer.attached = {"event": state} if self._follows else {}
 
     @property
     def _follows(self) -> bool:
@@ -145,7 +148,7 @@ class Answers:
         if self._log is not None:
             words.append(f"{self.events} event{'s' if self.events != 1 else ''}")
             alarms = self._scorer.alarms
-            still = int(self._events.is_open) if alarms is None else len(alarms.current)
+            still = len((self._events if alarms is None else alarms.finder).current)
             words += [f"{still} still open"] if still else []
         return ", ".join(words)
 
@@ -180,19 +183,22 @@ class Answers:
             changes = [replace(c, event=self._reasons.explained(c.event)) for c in changes]
         for change in changes:
             if change.what == "final":
-                self._write(timed(change.event, has_time))
+                self._write(TimedEvent.of(change.event, has_times=has_time))
         return [_change(change) for change in changes if change.what != "final"]
 
     def _follow(self, result: StreamResult | None, blame: Any, time: Any, *, cleared: bool) -> None:
         """Write the events that end with this row."""
-        if result is None or cleared:
-            self._write(self._events.finish())
-        if result is not None:
-            self._write(self._events.add(result, blame, time))
+        scores = [math.nan if result is None else result.score]
+        cuts = (0,) if cleared else ()
+        self._write_final(
+            self._events.add(scores, times=[time], cuts=cuts, attribution=lambda _: blame())
+        )
 
-    def _write(self, found: TimedEvent | None) -> None:
-        if found is None:
-            return
+    def _write_final(self, changes: list[Change]) -> None:
+        for event in (change.event for change in changes if change.what == "final"):
+            self._write(TimedEvent(event.plain, event.begins, event.ends))
+
+    def _write(self, found: TimedEvent) -> None:
         if self._reasons is not None and self._scorer.alarms is None:
             found = replace(found, event=self._reasons.explained(found.event))
             short = replace(found, event=replace(found.event, why=None))
@@ -208,9 +214,9 @@ class Answers:
 
     def _blame_once(self) -> Any:
         """Return a function for the blame of the last row that computes it at most once."""
-        known: list[Blame] = []
+        known: list[Attribution] = []
 
-        def blame() -> Blame:
+        def blame() -> Attribution:
             if not known:
                 known.append(self._scorer.blame())
             return known[0]
@@ -244,6 +250,6 @@ def _change(change: Change) -> Answer:
     answer |= {"reason": event.reason} if event.reason else {}
     answer |= {"gathered": event.gathered} if event.gathered else {}
     if event.kind == DRIFT or (event.kind == ANOMALY and event.reason):
-        answer["text"] = drift_sentence(timed(event, event.begins is not None))
+        answer["text"] = drift_sentence(TimedEvent.of(event, has_times=event.begins is not None))
     answer |= {"drift": True} if event.drift else {}
     return answer | why_answer(event)

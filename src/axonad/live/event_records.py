@@ -6,6 +6,7 @@ final, so that a signal that flickers is one event with one beginning and one en
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from axonad.alarms.event import Change
@@ -13,7 +14,7 @@ from axonad.data.raster import SECOND
 from axonad.live.record import EventRecord, Notice, event_id
 from axonad.live.vehicle import VehicleStream
 
-FIRING, RESOLVED = "firing", "resolved"
+FIRED, FIRING, RESOLVED = "fired", "firing", "resolved"
 
 
 def record_change(vehicle: VehicleStream, change: Change) -> tuple[EventRecord, Notice | None]:
@@ -39,8 +40,18 @@ def record_change(vehicle: VehicleStream, change: Change) -> tuple[EventRecord, 
         drift=event.drift,
         final=is_final,
     )
-    what = {"fired": "fired", "final": RESOLVED}.get(change.what)
-    return record, None if what is None else Notice(f"{id}/{what}", what, record)
+    what = {"fired": FIRED, "final": RESOLVED}.get(change.what)
+    return record, None if what is None else notice_of(record, what)
+
+
+def ended(record: EventRecord) -> EventRecord:
+    """Return an event that goes no further, because the state of its vehicle was lost."""
+    return replace(record, status=RESOLVED, final=True)
+
+
+def notice_of(record: EventRecord, what: str) -> Notice:
+    """Return what the sinks are told of an event."""
+    return Notice(f"{record.id}/{what}", what, record)
 
 
 def _micros(seconds: Any, default: int) -> int:

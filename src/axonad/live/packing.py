@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from axonad.live.record import Course
 
-SAMPLES, COURSE, STATE = b"S1", b"C1", b"J1"
+SAMPLES, COURSE, STATE = b"S1", b"C1", b"J2"
+OLD_STATE = b"J1"  # of release 0.2.0
 
 
 def pack_samples(samples: Sequence[tuple[int, NDArray[np.float64]]]) -> bytes:
@@ -75,6 +76,8 @@ def pack_state(state: dict[str, Any]) -> bytes:
 
 def unpack_state(data: bytes) -> dict[str, Any]:
     """Return what was packed; raise ValueError if it does not fit."""
+    if data[:2] == OLD_STATE:
+        raise ValueError("it was saved by axonad 0.2, whose states no later version reads")
     _check(data, STATE)
     try:
         state = orjson.loads(zlib.decompress(data[2:]))

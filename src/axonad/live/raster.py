@@ -52,6 +52,10 @@ class LiveRaster:
         self._ones = np.ones(len(max_age))
         self._full = BEGIN  # time of the last sample applied that had all channels
 
+    def begin_after(self, time: int) -> None:
+        """Begin with samples after a time, that of the newest sample of a raster that was lost."""
+        self.newest, self._settled = time, time - self.lateness
+
     def push(self, time: int, row: Row) -> str:
         """Add a sample; return ``ACCEPTED``, or why it is refused.
 

@@ -85,6 +85,11 @@ class VehicleStream:
         """Whether no sample was ever accepted."""
         return self.raster.newest == BEGIN
 
+    def begin_after(self, time: int) -> None:
+        """Begin anew after the newest sample of a state that cannot be used."""
+        self.generation = time + 1
+        self.raster.begin_after(time)
+
     def state(self, scorer: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole state with that of the fleet scorer, as JSON values."""
         return {

@@ -148,6 +148,7 @@ class Watch:
                 lost[name] = str(error)
                 self.counts["states lost"] += 1
                 vehicle = self._new(name)
+                vehicle.begin_after(known.last_time)
                 if name in self._fleet:
                     self._fleet.remove(name)
             self._replay(vehicle, known.tails)
@@ -247,7 +248,7 @@ class Watch:
             time, row = taken[number]
             result, alarms = results.get(vehicle.name), self._fleet.alarms(vehicle.name)
             vehicle.score = score = None if result is None else result.score
-            fires = alarms is not None and alarms.is_firing
+            fires = alarms is not None and alarms.finder.is_firing
             vehicle.recent.add(time, row, math.nan if score is None else score, fires)
             vehicle.rows_unsaved += 1
             scored += result is not None
@@ -267,7 +268,7 @@ class Watch:
         first = self._fleet.counts(vehicle.name)["rows"]
         vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
         alarms = self._fleet.alarms(vehicle.name)
-        for event in [] if alarms is None else alarms.current:
+        for event in [] if alarms is None else alarms.finder.current:
             record, _ = record_change(vehicle, Change("fired", event.fired, event))
             vehicle.firing[record.id] = record
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from axonad.alarmed import TimedEvent
 from axonad.alarms.drift_words import sentence
 from axonad.alarms.event import AlarmEvent
 from axonad.report.times import format_time
-from axonad.stream.chunks import TimedEvent
 
 
 def drift_sentence(timed: TimedEvent) -> str:

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from axonad.alarms.policy import AlarmPolicy
+from axonad.alarms.segments import count_events
 from axonad.data.frames import Matrix, Names
 from axonad.data.series import Series
 from axonad.data.timing import sampling_interval, to_seconds
@@ -22,7 +24,6 @@ from axonad.selftest.responses import find_responses
 from axonad.selftest.result import Row, SelfTest
 from axonad.selftest.settings import Settings
 from axonad.stretches import cuts_of, stretches_of
-from axonad.threshold import find_events
 
 ALARMED = 0.05  # larger share of rows in alarm before anything is planted: results say little
 
@@ -208,8 +209,8 @@ class Trial:
         alarms: NDArray[np.bool_] = self._clean > detector.threshold_
         self._alarm_rows = int(alarms.sum())
         # A score that dips below the threshold for a quarter of a window is still the same event.
-        events = find_events(alarms, self._clean, gap=detector.history // 4, cuts=cuts)
-        self._false_alarms = len(events)
+        policy = AlarmPolicy(start=detector.threshold_, merge_gap=detector.history // 4)
+        self._false_alarms = count_events(self._clean, policy, cuts=cuts)
         share = self._alarm_share()
         if share > ALARMED:
             _warn(

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 
 from axonad.data.context import usable_rows
-from axonad.data.frames import Matrix, Names, match_channels, to_matrix
-from axonad.data.holding import recorded_values
+from axonad.data.frames import Matrix, match_channels, to_matrix
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import DataWarning
@@ -15,15 +14,7 @@ from axonad.errors import DataWarning
 
 def matched(detector: Detector, series: Series) -> Matrix:
     """Return the values of a series with the channels of training, in their order."""
-    return _match(detector, *to_matrix(series))
-
-
-def recorded(detector: Detector, series: Series) -> Matrix:
-    """Return the same as recorded, with NaN where a value of an unusable row is missing."""
-    return _match(detector, *recorded_values(series))
-
-
-def _match(detector: Detector, values: Matrix, names: Names) -> Matrix:
+    values, names = to_matrix(series)
     expected, count = detector.channel_names, detector.n_features_in_
     return match_channels(values, names, expected=expected, count=count)
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,6 @@ from axonad.errors import InputError
 from axonad.explanation import Explanation
 from axonad.stream.chunk_values import matched, watched
 from axonad.stretches import StretchFinder
-from axonad.threshold import Event, rank_channels
-
-SHOWN = 20  # strongest events that are listed; the others are only counted
-MAX_KEPT = 100  # with more events, all but the strongest are dropped
 
 PURPOSE = "score in chunks"
 Scored = tuple[Series, Explanation]
@@ -180,113 +176,3 @@ def _joined(parts: list[Series]) -> Series:
 def _column(parts: list[NDArray[Any] | None]) -> Any:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if known else None
-
-
-# -- events ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TimedEvent:
-    """An event with the times of its first and last step, or their numbers without times."""
-
-    event: Event
-    begins: Any
-    ends: Any
-
-    @classmethod
-    def of(cls, event: Event, series: Series, *, first: int = 0) -> Self:
-        """Return an event of a series whose first row is step ``first``."""
-        start, last = event.start, event.end - 1
-        if series.times is None:
-            return cls(event, start, last)
-        return cls(event, series.times[start - first], series.times[last - first])
-
-
-@dataclass(frozen=True)
-class EventList:
-    """Number of events and of steps, and the events, or the strongest of them, by time."""
-
-    count: int
-    steps: int
-    events: list[TimedEvent]
-    data: list[TimedEvent] = field(default_factory=list)
-    """Events of class data, if the model has rules for them."""
-    drift: list[TimedEvent] = field(default_factory=list)
-    """Events of class drift, if the model has a reference for them."""
-
-
-def strongest_of(events: list[TimedEvent], most: int = SHOWN) -> list[TimedEvent]:
-    """Return the events with the highest scores, in order of time."""
-    best = sorted(events, key=lambda found: -found.event.score)[:most]
-    return sorted(best, key=lambda found: found.event.start)
-
-
-class EventCollector:
-    """Finds the events of a series part by part; see :meth:`Explanation.events`.
-
-    Without ``keep_all`` only the strongest are kept, the others counted.
-    """
-
-    def __init__(self, *, gap: int, top: int = 4, keep_all: bool = False) -> None:
-        self._gap, self._top, self._keep_all = gap, top, keep_all
-        self._count = self._steps = 0
-        self._kept: list[TimedEvent] = []
-        self._open: TimedEvent | None = None
-        self._names: tuple[str, ...] | None = None
-        self._blame: NDArray[np.float64] | None = None  # of the open event, by channel
-        self._after: NDArray[np.float64] | None = None  # of the steps after it
-
-    def add(self, series: Series, found: Explanation) -> None:
-        """Add the next part of the series."""
-        first, blame, self._names = self._steps, found.blame, found.names
-        if 0 in found.cuts:
-            self._close()
-        after = 0  # first row of this part after the open event
-        for local in replace(found, blame=None).events(gap=self._gap):
-            event = replace(
-                local, start=local.start + first, end=local.end + first, peak=local.peak + first
-            )
-            new = TimedEvent.of(event, series, first=first)
-            last = self._open
-            if last is not None and event.start - last.event.end <= self._gap:
-                peak = event if event.score > last.event.score else last.event
-                joined = replace(peak, start=last.event.start, end=event.end)
-                self._open = TimedEvent(joined, last.begins, new.ends)
-                since = _largest(self._after, _max_blame(blame, 0, local.end))
-                self._blame = _largest(self._blame, since)
-            else:
-                self._close()
-                self._open, self._blame = new, _max_blame(blame, local.start, local.end)
-            self._after, after = None, local.end
-        self._steps += len(series)
-        if self._open is not None:
-            self._after = _largest(self._after, _max_blame(blame, after, len(series)))
-
-    def finish(self) -> EventList:
-        """Close the last event and return the list."""
-        self._close()
-        events = self._kept if self._keep_all else strongest_of(self._kept)
-        return EventList(self._count, self._steps, events)
-
-    def _close(self) -> None:
-        if self._open is None:
-            return
-        channels: tuple[str, ...] = ()
-        if self._blame is not None:
-            channels = rank_channels(self._blame, self._names, top=self._top)
-        event = replace(self._open.event, channels=channels)
-        self._kept.append(replace(self._open, event=event))
-        self._count, self._open = self._count + 1, None
-        if len(self._kept) > MAX_KEPT and not self._keep_all:
-            self._kept = strongest_of(self._kept)
-
-
-def _max_blame(blame: NDArray[np.float64] | None, start: int, stop: int) -> Any:
-    """Return the largest blame of each channel in some steps; None without blame or steps."""
-    return None if blame is None or start >= stop else blame[start:stop].max(axis=0)
-
-
-def _largest(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> Any:
-    if one is None or other is None:
-        return one if other is None else other
-    return np.maximum(one, other)

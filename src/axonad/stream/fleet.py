@@ -188,7 +188,7 @@ class FleetScorer:
         """
         state = self._lane(vehicle).state()
         if (alarms := self._alarms.get(vehicle)) is not None:
-            state["alarms"] = alarms.state()
+            state["alarms"] = alarms.finder.state()
         if (watch := self._contexts.get(vehicle)) is not None:
             state["context"] = watch.state()
         return state

@@ -215,7 +215,7 @@ class StreamScorer:
         """Write the stream's state to one JSON file; :meth:`restore` continues from it."""
         state = self._lane.state() | {"attached": self.attached}
         if self.alarms is not None:
-            state["alarms"] = self.alarms.state()
+            state["alarms"] = self.alarms.finder.state()
         if self._context is not None:
             state["context"] = self._context.state()
         write_state(

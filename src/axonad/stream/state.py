@@ -12,7 +12,7 @@ from axonad.config import check_int
 from axonad.detector import Detector
 from axonad.errors import ModelFileError
 
-FORMAT = modelfile.FORMAT
+FORMAT = 3  # the first that release 0.3 reads
 
 
 def write_state(
@@ -41,7 +41,11 @@ def reading_state(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield a file's document and hold limit; errors in the body report the file as damaged."""
     document = modelfile.read_document(path, kind=kind, newest=FORMAT)
-    modelfile.warn_without_checksum(path, document, stacklevel=5)
+    if document["format"] < FORMAT:
+        raise ModelFileError(
+            f"{modelfile.shown(path)} was saved by axonad 0.2 or older, whose streams no later "
+            "version goes on with; begin a new state"
+        )
     if document.get("detector") != detector.fingerprint:
         raise ModelFileError(
             f"{modelfile.shown(path)} belongs to another detector; pass the one it was saved with"

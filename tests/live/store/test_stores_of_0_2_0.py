@@ -5,7 +5,7 @@ import json
 import pytest
 
 from axonad import load
-from axonad.live.config import LiveConfig, Storing
+from axonad.live.config import Input, LiveConfig, Storing
 from axonad.live.engine.local import LocalEngine
 from axonad.live.store.choose import open_store
 from tests.golden.cases import HERE
@@ -29,13 +29,23 @@ def test_postgres_keeps_all_it_held(postgres_url):
     assert held_by(postgres_url) == HELD
 
 
-def test_a_server_goes_on_with_it(sqlite_url):
-    config = LiveConfig(store=Storing(url=sqlite_url, keep_days=1e5, keep_events_days=1e5))
+def test_a_server_keeps_what_people_see_and_begins_its_vehicles_anew(sqlite_url, caplog):
+    storing = Storing(url=sqlite_url, keep_days=1e5, keep_events_days=1e5)
+    config = LiveConfig(input=Input(expire="100000d"), store=storing)
     engine = LocalEngine(load(HERE / "models" / MODEL), open_store(config.store), config)
     engine.start()
     engine.stop()
     held = held_by(sqlite_url)
-    assert (held["events"], held["vehicles"]) == (HELD["events"], HELD["vehicles"])
+    going_on = [event for event in HELD["events"] if not event["final"]]
+    assert len(going_on) >= 2
+    known = {event["id"]: event for event in held["events"]}
+    for event in HELD["events"]:
+        over = {"status": "resolved", "final": True} if event in going_on else {}
+        assert known[event["id"]] == event | over
+    assert held["vehicles"] == HELD["vehicles"]
+    for vehicle in SENT:
+        assert f"vehicle '{vehicle}' begins anew" in caplog.text
+    assert "it was saved by axonad 0.2" in caplog.text
     assert {name: trace["rows"] for name, trace in held["traces"].items()} == SENT
     assert {status.vehicle for status in engine.vehicles()} == set(SENT)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from axonad.live.clock import ServerClock
 from axonad.live.engine.putting import PatientStore
-from axonad.live.record import Micros
+from axonad.live.event_records import FIRED, FIRING, RESOLVED, ended, notice_of
+from axonad.live.record import EventQuery, EventRecord, Micros
 from axonad.live.sample import Delivery
 from axonad.live.store.contract import Commit
 from axonad.live.watch import Watch
@@ -16,6 +17,7 @@ from axonad.live.watch import Watch
 log = logging.getLogger("axonad.live")
 
 NAMED = 5  # vehicles named in the log
+MOST = 10_000  # events of a vehicle that are firing
 
 
 class Memory:
@@ -93,6 +95,20 @@ class Memory:
             return
         with self.lock:
             lost = self.watch.resume(found)
+        self._begin_anew(lost)
+
+    def _begin_anew(self, lost: Mapping[str, str]) -> None:
+        """Say which vehicles begin anew, and store which of their events end and which begin."""
+        fired, over = list[EventRecord](), list[EventRecord]()
+        for name in lost:
+            fires = self.watch.vehicles[name].firing  # in the samples since the lost state
+            query = EventQuery(vehicle=name, status=FIRING, limit=MOST)
+            over += [ended(one) for one in self._store.events(query) if one.id not in fires]
+            fired += fires.values()
+        notices = [notice_of(one, RESOLVED) for one in over] + [notice_of(e, FIRED) for e in fired]
+        if notices:
+            number = self._store.number + 1
+            self._store.commit(Commit(number, events=[*over, *fired], notices=notices))
         for name, why in list(lost.items())[:NAMED]:
             log.error("vehicle %r begins anew, its stored state cannot be used: %s", name, why)
         if len(lost) > NAMED:

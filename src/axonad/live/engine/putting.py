@@ -9,7 +9,7 @@ from time import monotonic, strftime
 from typing import TypeVar
 
 from axonad.live.config import Storing
-from axonad.live.record import Micros
+from axonad.live.record import EventQuery, EventRecord, Micros
 from axonad.live.store.contract import Commit, Saved, Store, StoreUnavailableError
 
 log = logging.getLogger("axonad.live")
@@ -56,6 +56,10 @@ class PatientStore:
     def vehicles(self, *, since: Micros = 0) -> dict[str, Micros]:
         """Return known vehicles that sent since a time, as soon as the store can be read."""
         return self._wait(lambda: self._store.vehicles(since=since))
+
+    def events(self, query: EventQuery) -> list[EventRecord]:
+        """Return events that match, as soon as the store can be read."""
+        return self._wait(lambda: self._store.events(query))
 
     def _wait(self, call: Callable[[], Answer]) -> Answer:
         """Return what a call returns once the store can be used."""

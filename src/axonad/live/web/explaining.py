@@ -10,6 +10,7 @@ from threading import Lock
 
 import numpy as np
 
+from axonad.alarmed import TimedEvent
 from axonad.alarms.event import ANOMALY, DATA, DRIFT, AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.data.holding import HOLD_LIMIT, hold_missing
@@ -22,7 +23,6 @@ from axonad.report.page.axis import Axis
 from axonad.report.page.content import EventView
 from axonad.report.page.gather import view_event
 from axonad.report.page.scoring import Scored
-from axonad.stream.chunks import TimedEvent
 
 KEPT = 64  # explanations
 KIND_WORDS = {DATA: "bad data", DRIFT: "drift"}
@@ -73,7 +73,8 @@ class Explainer:
                 with suppress(ConfigError):  # a model without a training sample
                     (found_event,) = found.explained([found_event], threshold=start)
         axis = Axis.of(series.times, len(series), usual=detector.interval_)
-        timed = TimedEvent.of(found_event, series)
+        ends = course.times[[found_event.start, found_event.end - 1]].astype("datetime64[us]")
+        timed = TimedEvent(found_event, *ends)
         shown = series if event.kind == ANOMALY else raw
         scored = Scored(shown, raw, found, [timed])
         view = view_event(detector, scored, axis, event.number, timed)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from axonad.alarmed import TimedEvent
 from axonad.alarms.budget import Budget
 from axonad.alarms.event import AlarmEvent
 from axonad.data.series import Series
@@ -23,7 +24,6 @@ from axonad.report.page.curves import explained_curves, plain_curves, scatters
 from axonad.report.page.decimation import bucket_edges, thin, thin_positions, with_breaks
 from axonad.report.page.scoring import Scored
 from axonad.report.page.words import describe_counterfactual
-from axonad.stream.chunks import TimedEvent
 
 MOST_POINTS = 1000  # of each curve of a whole recording
 FEWEST_POINTS = 60

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from axonad.alarms.drift_batch import find_drift
-from axonad.alarms.drift_marks import mark_event
+from axonad.alarmed import RecordedEvents, TimedEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError
 from axonad.explanation import Explanation
 from axonad.report.drift_sentence import drift_sentence
-from axonad.stream.alarm_collector import data_collector, timed
-from axonad.stream.chunks import TimedEvent
-from axonad.threshold import Event
 
 EXPLAINED = 30  # events of a recording
 
@@ -54,37 +50,28 @@ def score_series(
     """
     found = detector.explain(series) if found is None else found
     raw = series if raw is None else raw
-    setup, events = detector.alarm_setup_, list[Event]()
-    drift: list[str] | None = None
+    setup = detector.alarm_setup_
     if setup is not None:
         found = explained_at_end(detector, series, found)
-        alarms = found.alarm_events(setup.policy)
-        if setup.drift is not None:
-            shifts, watch = find_drift(detector, raw, found)
-            alarms = [mark_event(event, watch) for event in alarms]
-            has_times = series.times is not None
-            drift = [drift_sentence(timed(event, has_times)) for event in shifts]
-        events += alarms
-    else:  # a score that dips below the threshold for a quarter of a window is the same event
-        events += found.events(gap=detector.history // 4)
-    problems: list[TimedEvent] = []
-    if (collector := data_collector(detector, hold=hold)) is not None:
-        collector.add(raw)
-        problems = collector.finish()
+    recording = RecordedEvents(detector, hold=hold, keep_all=True)
+    recording.see(raw)
+    recording.add(found, times=series.times)
+    listed = recording.finish()
+    judges_drift = setup is not None and setup.drift is not None
+    drift = [drift_sentence(event) for event in listed.drift] if judges_drift else None
     start = None if setup is None else setup.policy.start
-    events, notes = _explain_strongest(found, events, most=explained, threshold=start)
-    listed = [TimedEvent.of(event, series) for event in events]
-    return Scored(series, raw, found, listed, problems, drift=drift, notes=notes)
+    events, notes = _explain_strongest(found, listed.events, most=explained, threshold=start)
+    return Scored(series, raw, found, events, listed.data, drift=drift, notes=notes)
 
 
 def _explain_strongest(
-    found: Explanation, events: list[Event], *, most: int, threshold: float | None
-) -> tuple[list[Event], list[str]]:
+    found: Explanation, events: list[TimedEvent], *, most: int, threshold: float | None
+) -> tuple[list[TimedEvent], list[str]]:
     """Return the events, the strongest with their explanation, and why there is none."""
-    ranked = sorted(range(len(events)), key=lambda i: (-events[i].score, i))[:most]
+    ranked = sorted(range(len(events)), key=lambda i: (-events[i].event.score, i))[:most]
     try:
-        explained = found.explained([events[i] for i in ranked], threshold=threshold)
+        explained = found.explained([events[i].event for i in ranked], threshold=threshold)
     except ConfigError as error:  # such as a model that was saved by an earlier version
         return events, [f"its events are not explained: {error}"]
     told = dict(zip(ranked, explained, strict=True))
-    return [told.get(i, event) for i, event in enumerate(events)], []
+    return [replace(one, event=told.get(i, one.event)) for i, one in enumerate(events)], []

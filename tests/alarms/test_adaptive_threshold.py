@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from axonad.alarms.following import Lift, lower
+from axonad.alarms.machine import AdaptiveThreshold
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.segments import firing_rows
 
@@ -42,7 +42,7 @@ def naive_lifts(scores, policy):
 
 @given(SCORES)
 def test_rows_at_once_equal_the_naive_twin(scores):
-    found = Lift(POLICY).push_many(np.array(scores))
+    found = AdaptiveThreshold(POLICY).push_many(np.array(scores))
     np.testing.assert_allclose(found, naive_lifts(scores, POLICY), atol=1e-12)
 
 
@@ -50,13 +50,13 @@ def test_rows_at_once_equal_the_naive_twin(scores):
 @given(SCORES, st.data())
 def test_chunks_rows_and_restarts_give_the_same(scores, data):
     values = np.array(scores)
-    whole = Lift(POLICY).push_many(values)
+    whole = AdaptiveThreshold(POLICY).push_many(values)
     cut = data.draw(st.integers(0, len(values)))
-    first, second = Lift(POLICY), Lift(POLICY)
+    first, second = AdaptiveThreshold(POLICY), AdaptiveThreshold(POLICY)
     begin = first.push_many(values[:cut])
     second.restore(json.loads(json.dumps(first.state())))
     np.testing.assert_array_equal(np.concatenate([begin, second.push_many(values[cut:])]), whole)
-    rows = Lift(POLICY)
+    rows = AdaptiveThreshold(POLICY)
     each = [rows.value if np.isnan(score) else rows.push(score) for score in scores]
     np.testing.assert_array_equal(each, whole)
 
@@ -85,8 +85,9 @@ def test_a_rare_event_lasts_as_long_as_its_scores_are_high():
 
 
 def test_without_a_rise_nothing_changes():
-    scores = np.array([0.0, 5.0, 5.0])
-    assert lower(scores, AlarmPolicy(start=1.0, level=0.0)) is scores
+    threshold = AdaptiveThreshold(AlarmPolicy(start=1.0, level=0.0))
+    assert threshold.push_many(np.array([0.0, 5.0, 5.0])).tolist() == [0, 0, 0]
+    assert threshold.push(5.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -94,4 +95,4 @@ def test_without_a_rise_nothing_changes():
 )
 def test_a_damaged_state_is_refused(state):
     with pytest.raises(Exception, match=r"after|quiet"):
-        Lift(POLICY).restore(state)
+        AdaptiveThreshold(POLICY).restore(state)
