@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import axonad
-from axonad import AxonAD, StreamScorer, fit_many, make_detector
+from axonad import AxonAD, Session, fit_many, make_detector
 from axonad.alarms.scored import without_lead
 from axonad.alarms.segments import count_events
 from axonad.data.series import Series
@@ -51,10 +51,9 @@ def test_events_are_judged_at_the_end_whatever_the_alignment(multiview):
     X[200:215, 1] += 4
     expected = multiview.events(X)
     assert any(event.start <= 215 and event.severity != "warning" for event in expected)
-    scorer = StreamScorer(multiview)
-    scorer.push_many(X)
-    scorer.alarms.finish()
-    live = [change.event for change in scorer.alarms.take() if change.what == "final"]
+    session = Session(multiview)
+    changes = [*session.push(X).changes, *session.finish()]
+    live = [change.event for change in changes if change.what == "final"]
     keys = [(e.start, e.end, e.fired, e.peak, e.severity, e.channels) for e in expected]
     assert [(e.start, e.end, e.fired, e.peak, e.severity, e.channels) for e in live] == keys
     try:

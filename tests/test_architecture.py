@@ -107,8 +107,8 @@ def test_walk_1_is_the_way_of_a_csv_file(tmp_path, monkeypatch):
 
 
 def test_walk_2_is_the_way_of_a_live_row(fitted):
-    scorer = axonad.StreamScorer(fitted)
+    session = axonad.Session(fitted)
     X = waves(60, seed=2)
     for row in X[:40]:
-        scorer.push(row.tolist())
-    check_walk(2, files_called(lambda: scorer.push(X[40].tolist())))
+        session.push(row.tolist())
+    check_walk(2, files_called(lambda: session.push(X[40].tolist())))

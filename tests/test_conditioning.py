@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import axonad
-from axonad import AxonAD, FleetScorer, StreamScorer, fit_many, make_detector
+from axonad import AxonAD, Fleet, Session, fit_many, make_detector
 from axonad.alarms.recalibrate import recalibrate
 from axonad.data.series import Series
 from axonad.errors import ChannelError, ConfigError, DataWarning, InputError
@@ -134,29 +134,29 @@ def test_a_saved_context_that_is_missing_is_refused(tmp_path, relation):
         axonad.load(tmp_path / "model")
 
 
-def test_a_stream_says_once_what_is_new_and_scores_as_a_batch(tmp_path, relation):
+def test_a_stream_says_once_what_is_new_and_scores_as_a_batch(relation):
     X = drive(60, seed=1, start=20, stop=-5)
     expected = relation.score_ends(X)[0]
-    scorer, live = StreamScorer(relation), []
+    session, live = Session(relation), []
     with pytest.warns(DataWarning) as said:
-        live += [result.score for row in X[:40] if (result := scorer.push(row)) is not None]
+        live += [session.push(row).scores[0] for row in X[:40]]
     assert len(said) == 1
-    scorer.save(tmp_path / "state.json")
-    twin = StreamScorer.restore(tmp_path / "state.json", relation)
-    assert twin.new_context == scorer.new_context  # and nothing is said again
-    live += [result.score for result in twin.push_many(X[40:]) if result is not None]
-    assert_close(live, expected)
+    assert said[0].filename == __file__
+    twin = Session(relation, session.state())
+    assert twin.new_context == session.new_context  # and nothing is said again
+    live += twin.push(X[40:]).scores.tolist()
+    assert_close(live[relation.history - 1 :], expected)
     assert twin.new_context[0].low == -5
 
 
-def test_a_fleet_says_it_for_each_vehicle(tmp_path, relation):
-    fleet = FleetScorer(relation)
+def test_a_fleet_says_it_for_each_vehicle(relation):
+    fleet = Fleet(relation)
     with pytest.warns(DataWarning, match=r"^vehicle 'cold': ambient is -5 here") as said:
         for _ in range(3):
             fleet.push({"cold": [0.0, -5.0, 0.0], "warm": [0.0, 20.0, 0.0]})
     assert len(said) == 1
-    fleet.save(tmp_path / "fleet.json")
-    twin = FleetScorer.restore(tmp_path / "fleet.json", relation)
+    assert said[0].filename == __file__
+    twin = Fleet(relation, fleet.state())
     assert twin.new_context("cold") == fleet.new_context("cold") != ()
     assert twin.new_context("warm") == ()
 

@@ -15,7 +15,7 @@ import axonad
 from tests.conftest import ROOT
 
 NAMES = {
-    "AxonAD", "AxonADError", "Detector", "FleetScorer", "MultiView", "Series", "StreamScorer",
+    "AxonAD", "AxonADError", "Detector", "Fleet", "MultiView", "Series", "Session", "Step",
     "__version__", "evaluate", "fit_many", "list_detectors", "load", "make_detector", "read",
 }  # fmt: skip
 MODULES = [m.name for m in pkgutil.walk_packages(axonad.__path__, "axonad.")]
@@ -41,7 +41,7 @@ def test_public_names():
     [
         ("import axonad; axonad.__version__", "torch numpy polars rich typer matplotlib pandas"),
         ("import axonad; axonad.list_detectors()", "torch polars matplotlib pandas"),
-        ("import axonad; axonad.evaluate; axonad.Detector; axonad.StreamScorer", "torch polars"),
+        ("import axonad; axonad.evaluate; axonad.Detector; axonad.Session", "torch polars"),
         ("from axonad import AxonAD", "polars matplotlib pandas sklearn rich typer"),
         ("import axonad.cli", "torch matplotlib pandas"),
     ],

@@ -9,7 +9,7 @@ import axonad
 from axonad import make_detector
 from axonad.errors import ChannelError, DataWarning, InputError
 from axonad.joint_fit import fit_many
-from axonad.stream import StreamScorer
+from axonad.stream import Session
 from tests.conftest import SMALL, waves
 
 NAMES = ["speed", "yaw_rate", "torque"]
@@ -136,9 +136,9 @@ def test_recordings_fitted_together_and_streams_take_times_of_frames():
     assert detector.interval_ == pytest.approx(0.1)
     (joint,) = fit_many([axonad.AxonAD(**SMALL)], [frames[0]])
     assert joint.interval_ == pytest.approx(0.1)
-    scorer = StreamScorer(detector)
-    scorer.push_many(drive(120).set_axis(clock(120, gap_at=60)))
-    assert scorer.gaps == 1
+    session = Session(detector)
+    session.push(drive(120).set_axis(clock(120, gap_at=60)))
+    assert session.counts()["gaps"] == 1
 
 
 def test_text_and_other_columns_of_a_frame():

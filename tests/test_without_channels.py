@@ -60,8 +60,8 @@ def test_it_is_saved_and_streamed_as_any_other(detector, tmp_path):
     again = axonad.load(tmp_path / "m")
     np.testing.assert_array_equal(again.decision_function(rows), reduced.decision_function(rows))
     assert detector.without(["yaw_rate"]).fingerprint == reduced.fingerprint, "the same every time"
-    results = axonad.StreamScorer(reduced).push_many(rows.values)
-    np.testing.assert_allclose([r.score for r in results], reduced.decision_function(rows))
+    live = axonad.Session(reduced).push(rows.values).scores
+    np.testing.assert_allclose(live, reduced.decision_function(rows))
     assert detector.without([]) is detector
 
 

@@ -6,13 +6,12 @@ Every vehicle drives its own part of one simulated drive of 19 channels, one row
 push. Two kinds of rows: normal ones (of another normal drive), and those of a drive with faults,
 in which a row of an event costs more, since its channels are blamed. Times are CPU times of one
 core; ``naive`` judges every row at once, as before rows could wait. A state is that of
-``FleetScorer.state_of``, as JSON text.
+``Fleet.state``, as JSON text.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from unittest import mock
 
 import numpy as np
 
-from axonad import FleetScorer, make_detector
+from axonad import Fleet, make_detector
 from axonad.alarms.data_watch import DataWatch
 from axonad.alarms.drift import DriftWatch
 from axonad.data.telemetry import generate_telemetry
@@ -39,7 +38,7 @@ DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
 class Drive:
     """A fleet whose vehicles are at different places of one drive."""
 
-    fleet: FleetScorer
+    fleet: Fleet
     values: np.ndarray
     offsets: list[int]
     at: int = 0
@@ -52,7 +51,6 @@ class Drive:
             times = dict.fromkeys(known, self.at * STEP)
             begin = time.process_time()
             self.fleet.push(known, times)
-            self.fleet.take_changes()
             spent += time.process_time() - begin
             self.at += 1
         return 1e6 * spent / (rows * len(self.offsets))
@@ -73,8 +71,8 @@ def measure(label: str, values: dict[str, np.ndarray], args: argparse.Namespace)
     alarmed = make_detector(name, **options, **budget).fit(values["train"])
     places = np.random.default_rng(0).integers(0, args.spread, args.vehicles).tolist()
     for kind in ("normal", "with faults"):
-        drives = [Drive(FleetScorer(each), values[kind], places) for each in (plain, alarmed)]
-        naive = Drive(FleetScorer(alarmed), values[kind], places)
+        drives = [Drive(Fleet(each), values[kind], places) for each in (plain, alarmed)]
+        naive = Drive(Fleet(alarmed), values[kind], places)
         parts = [go_on([*drives, naive], plain.history + 5)]
         parts += [go_on([*drives, naive], CHUNK) for _ in range(args.rows // CHUNK)]
         without, cost, before = np.median(parts[1:], axis=0)
@@ -82,7 +80,7 @@ def measure(label: str, values: dict[str, np.ndarray], args: argparse.Namespace)
         print(f"{cost / without:.1f} | {before / cost:.1f} | {1e6 / cost:,.0f} |", flush=True)
     for what, drive, row in zip(("without", "with"), drives, (without, cost), strict=True):
         begin = time.process_time()
-        texts = [json.dumps(drive.fleet.state_of(vehicle)) for vehicle in drive.fleet.vehicles]
+        texts = [drive.fleet.state(vehicle) for vehicle in drive.fleet.vehicles]
         spent = 1e6 * (time.process_time() - begin) / len(texts)
         size = np.mean([len(text) for text in texts]) / 1000
         STATES.append(

@@ -73,7 +73,8 @@ def make_series(rows: int, channels: int, *, seed: int):
 
 def measure(detector: str, rows: int, channels: int) -> dict[str, float]:
     """Fit and score in this process; return CPU seconds and MiB."""
-    from axonad import StreamScorer, make_detector
+    import axonad
+    from axonad import make_detector
 
     name, settings = SETTINGS.get(detector, (detector, {}))
     warm = make_series(1_000, 3, seed=2)
@@ -84,11 +85,12 @@ def measure(detector: str, rows: int, channels: int) -> dict[str, float]:
     fit = seconds(lambda: fitted.fit(X))
     score = seconds(lambda: fitted.decision_function(other))
     memory = peak() - before + X.nbytes / 2**20
-    scorer = StreamScorer(fitted)
+    is_old = "StreamScorer" in axonad.__all__  # the release beside it
+    session = (axonad.StreamScorer if is_old else axonad.Session)(fitted)
 
     def push(block) -> None:
         for row in block:
-            scorer.push(row)
+            session.push(row)
 
     push(other[: fitted.history])
     live = seconds(lambda: push(other[-PUSHED:]))

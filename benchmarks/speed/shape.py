@@ -26,7 +26,7 @@ import numpy as np
 from timing import interleaved
 
 import axonad
-from axonad import StreamScorer, make_detector
+from axonad import Session, make_detector
 from axonad.data.tsb_ad import list_series, read_series
 from axonad.detector import Detector
 from axonad.views.shape import ShapeMemory
@@ -61,12 +61,12 @@ def operations(detector: ShapeMemory, channels: int) -> tuple[float, float]:
 
 def pusher(detector: Detector, X: np.ndarray) -> Callable[[], None]:
     """Return a function that pushes the next rows to a stream that has its window."""
-    scorer, position = StreamScorer(detector), 0
+    session, position = Session(detector), 0
 
     def push(rows: int = BLOCK) -> None:
         nonlocal position
         for _ in range(rows):
-            scorer.push(X[position % len(X)])
+            session.push(X[position % len(X)])
             position += 1
 
     push(detector.history)

@@ -5,8 +5,8 @@
 
 ``naive`` keeps the last T rows; for every sample it scales them and computes the whole window, all
 steps of it, with ``AxonNet.forward``. ``plain`` does the same through ``decision_function``, which
-computes only the last steps of predictor and target. ``single`` is ``StreamScorer.push`` and
-``fleet N`` is ``FleetScorer.push`` with N vehicles: from a row to a result, including the handling
+computes only the last steps of predictor and target. ``single`` is ``Session.push`` and
+``fleet N`` is ``Fleet.push`` with N vehicles: from a row to a result, including the handling
 of missing values.
 
 All methods run blocks of steps alternately in one process, so that all see the same load, and
@@ -27,9 +27,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from axonad import AxonAD, FleetScorer, StreamScorer
+from axonad import AxonAD, Fleet, Session
 from axonad.score.standardise import combine
 from axonad.score.terms import TERMS
+from axonad.stream import Step
 
 COLUMNS = (
     "way", "vehicles", "steps", "p50_ms", "p99_ms", "p50_us_per_sample", "ratio", "cpu_p50_ms",
@@ -73,16 +74,16 @@ def make_ways(
 ) -> dict[str, Callable[[int], object]]:
     """Return for each method a function that pushes the row of step t."""
     naive, plain = Windows(detector, full=True), Windows(detector, full=False)
-    single = StreamScorer(detector)
+    single = Session(detector)
     ways: dict[str, Callable[[int], object]] = {
         "naive": lambda t: naive.push(X[t]),
         "plain": lambda t: plain.push(X[t]),
         "single": lambda t: single.push(X[t]),
     }
     for count in fleets:
-        fleet, names = FleetScorer(detector), [f"car {i}" for i in range(count)]
+        fleet, names = Fleet(detector), [f"car {i}" for i in range(count)]
 
-        def push(t: int, fleet: FleetScorer = fleet, names: list[str] = names) -> object:
+        def push(t: int, fleet: Fleet = fleet, names: list[str] = names) -> object:
             return fleet.push({name: X[t + 7 * i % 500] for i, name in enumerate(names)})["car 0"]
 
         ways[f"fleet {count}"] = push
@@ -106,8 +107,9 @@ def measure(
             step[name] += 1
             if t >= window + 10:
                 taken[name].append((end - start, cpu))
-            if result is not None:
-                scores[name][t] = getattr(result, "score", result)
+            score = result.scores[0] if isinstance(result, Step) else result
+            if score is not None and not np.isnan(score):
+                scores[name][t] = score
             if end - begun > share:
                 break
 

@@ -23,17 +23,19 @@ if TYPE_CHECKING:
     from axonad.registry import list_detectors as list_detectors
     from axonad.registry import load as load
     from axonad.registry import make_detector as make_detector
-    from axonad.stream import FleetScorer as FleetScorer
-    from axonad.stream import StreamScorer as StreamScorer
+    from axonad.stream import Fleet as Fleet
+    from axonad.stream import Session as Session
+    from axonad.stream import Step as Step
 
 _EXPORTS = {
     "AxonAD": "axonad.axon",
     "AxonADError": "axonad.errors",
     "Detector": "axonad.detector",
-    "FleetScorer": "axonad.stream",
+    "Fleet": "axonad.stream",
     "MultiView": "axonad.multiview.detector",
     "Series": "axonad.data.series",
-    "StreamScorer": "axonad.stream",
+    "Session": "axonad.stream",
+    "Step": "axonad.stream",
     "evaluate": "axonad.metrics",
     "fit_many": "axonad.joint_fit",
     "list_detectors": "axonad.registry",
@@ -42,6 +44,8 @@ _EXPORTS = {
     "read": "axonad.data.readers",
 }
 
+_GONE = {"FleetScorer": "Fleet", "StreamScorer": "Session"}  # what became of names of 0.2
+
 __all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604 - the names are strings
 
 
@@ -49,6 +53,8 @@ def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         from axonad.errors import suggest
 
+        if name in _GONE:
+            raise AttributeError(f"{name} became axonad.{_GONE[name]}; see docs/upgrade.md")
         raise AttributeError(f"axonad has no name {name!r}{suggest(name, _EXPORTS)}")
     from axonad.extras import need
 

@@ -23,7 +23,7 @@ Each class also inherits the matching built-in exception, so ``except ValueError
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Self, cast
@@ -46,24 +46,7 @@ class NotNumericError(InputError, TypeError):
 
 
 class StaleError(InputError):
-    """A row of a stream lacks a value, and the last known one is too old to replace it.
-
-    ``results`` are the scores of the rows before the rejected ``row`` of ``push_many``. From a
-    ``FleetScorer`` they are those of all other vehicles; ``refused`` has the reasons by vehicle.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        results: Sequence[Any] | Mapping[Any, Any] = (),
-        row: int = 0,
-        refused: Mapping[Any, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.results: Any = dict(results) if isinstance(results, Mapping) else list(results)
-        self.row = row
-        self.refused = dict(refused or {})
+    """A row of a stream lacks a value, and the last known one is too old to replace it."""
 
 
 class ConfigError(AxonADError, ValueError):

@@ -30,7 +30,7 @@ def test_m2n2_learns_a_new_normal_and_forgets_it_again():
 def test_m2n2_runs_live_only_where_it_does_not_adapt():
     assert "it adapts to what it scores" in make_quick("M2N2").why_not_causal
     with pytest.raises(ConfigError, match="M2N2 cannot run live"):
-        axonad.StreamScorer(make_quick("M2N2").fit(waves(200)))
+        axonad.Session(make_quick("M2N2").fit(waves(200)))
     CHECKS["stream_equals_batch"](lambda: make_quick("M2N2", adapt=False))
     CHECKS["causal_claim_holds"](lambda: make_quick("M2N2", adapt=False))
 

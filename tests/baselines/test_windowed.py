@@ -10,7 +10,7 @@ from axonad import make_detector
 from axonad.baselines._windowed import mean_over_windows, standardise_own
 from axonad.errors import InputError
 from axonad.registry import detector_class
-from axonad.stream import StreamScorer
+from axonad.stream import Session
 from axonad.testing import CHECKS
 from tests.baselines.detectors import WINDOWED, fit_and_score, noise
 from tests.baselines.naive import own_units
@@ -38,9 +38,9 @@ def test_every_windowed_detector_takes_windows_units_and_places(name, units, tmp
     detector = make_detector(name, window=6, units=units, align="end").fit(X)
     end = detector.decision_function(Y)
     assert len(end) == 90
-    scorer = StreamScorer(detector)
-    live = [result.score for row in Y if (result := scorer.push(row))]
-    np.testing.assert_allclose(live, end[5:], rtol=1e-6, atol=1e-9)
+    session = Session(detector)
+    live = [session.push(row).scores[0] for row in Y]
+    np.testing.assert_allclose(live[5:], end[5:], rtol=1e-6, atol=1e-9)
     detector.save(tmp_path / "m")
     np.testing.assert_array_equal(axonad.load(tmp_path / "m").decision_function(Y), end)
     center = detector.set_params(align="center").decision_function(Y)

@@ -129,7 +129,7 @@ def test_a_killed_stream_resumes_with_the_same_events(run, alarmed, tmp_path):
             process.wait(timeout=60)
         assert process.returncode == -signal.SIGKILL
         state = json.loads((tmp_path / "s.json").read_text())
-        lifts.append(state["alarms"]["scores"]["threshold"]["after"])
+        lifts.append(state["events"]["scores"]["threshold"]["after"])
     assert lifts[0] > 0, "killed while the thresholds are raised"
     saved = json.loads((tmp_path / "s.json").read_text())["counts"][0]
     assert run(*words, stdin="\n".join([rows[0], *rows[1 + saved :]]))[0] == 0

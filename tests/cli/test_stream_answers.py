@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from axonad import StreamScorer, make_detector
+from axonad import Session, make_detector
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_answers import Answers
 from axonad.cli.stream_lines import Row
 from axonad.data.series import Series
 from axonad.errors import DataWarning, InputError
+from axonad.stream import Fleet
 from tests.conftest import waves
 
 NAMES = ("speed", "yaw_rate", "torque")
@@ -29,8 +30,8 @@ def row(values, time=None):
 
 
 def test_what_becomes_of_rows(detector):
-    scorer = StreamScorer(detector, hold_limit=1)
-    answers, X = Answers(scorer), waves(20, seed=1)
+    session = Session(detector, hold_limit=1)
+    answers, X = Answers(session), waves(20, seed=1)
     bad = Row(InputError("not a JSON object"), True, "soon")
     assert [answers.answer(row(x)) for x in X[: detector.history - 1]] == [None] * 9
     good = answers.answer(row(X[9], 0.9))
@@ -51,14 +52,14 @@ def test_what_becomes_of_rows(detector):
         "14 rows, 2 scored, 3 values held, 2 refused, 2 unreadable, 2 unreadable times"
     )
     assert (answers.rows, answers.usable, answers.first_error) == (14, 11, "not a JSON object")
-    later = Answers(scorer)
+    later = Answers(session)
     later.answer(row(X[11]))
     assert later.summary() == "1 row, 0 scored, 0 values held, 0 refused, 0 unreadable"
 
 
 def test_a_score_that_overflows_is_an_error_and_clears_the_window():
     raw = make_detector("PCA", window=4, units="raw").fit(waves(300))
-    answers, X = Answers(StreamScorer(raw)), waves(30, seed=1)
+    answers, X = Answers(Session(raw)), waves(30, seed=1)
     for x in X[:10]:
         answers.answer(row(x))
     with np.errstate(all="ignore"):
@@ -70,23 +71,23 @@ def test_a_score_that_overflows_is_an_error_and_clears_the_window():
 
 def test_channels_of_alarms_are_computed_once_and_only_for_them(detector, monkeypatch, tmp_path):
     calls = []
-    blame = StreamScorer.blame
+    attribution_of = Fleet._attribution_of
 
-    def record(scorer):
-        calls.append(scorer.rows - 1)
-        return blame(scorer)
+    def record(fleet, window):
+        calls.append(answers.rows - 1)
+        return attribution_of(fleet, window)
 
-    monkeypatch.setattr(StreamScorer, "blame", record)
+    monkeypatch.setattr(Fleet, "_attribution_of", record)
     X = waves(60, seed=1)
     X[30, 2] += 20
-    answers = Answers(StreamScorer(detector))
+    answers = Answers(Session(detector))
     found = [a for x in X if (a := answers.answer(row(x))) is not None]
     alarms = [a["step"] for a in found if a["alarm"]]
     assert calls == alarms
     assert all(("channels" in a) == a["alarm"] for a in found)
     calls.clear()
     with EventLog(tmp_path / "e.csv") as log:
-        answers = Answers(StreamScorer(detector), log)
+        answers = Answers(Session(detector, plain_events=True), log)
         for x in X:
             answers.answer(row(x))
     assert calls == alarms
@@ -98,7 +99,7 @@ def test_no_event_spans_a_gap_in_time(detector, tmp_path):
     X[62:64, 1] += 20
     times[40:] += 60
     with EventLog(tmp_path / "e.jsonl") as log:
-        answers = Answers(StreamScorer(detector), log)
+        answers = Answers(Session(detector, plain_events=True), log)
         for x, time in zip(X, times.tolist(), strict=True):
             answers.answer(row(x, time))
         answers.finish(goes_on=False)

@@ -13,6 +13,7 @@ import polars as pl
 from axonad.stream import TOLERANCE
 from tests.cli.small_runs import NAMES, assert_one_red_line, frame
 from tests.conftest import waves
+from tests.fuzz.forging import seal_state
 
 SAVED = "s.json"
 
@@ -92,11 +93,11 @@ def test_an_open_event_is_kept_in_the_state(run, model, tmp_path):
     assert_one_red_line(run(*words, stdin=""), "e.csv already exists")
     run("stream", model, "--state", SAVED, stdin=lines[0])
     document = json.loads((tmp_path / SAVED).read_text())
-    document["attached"] = {"event": {"start": 5}}
-    (tmp_path / SAVED).write_text(json.dumps(document))
+    document["counts"] = {"event": {"start": 5}}
+    (tmp_path / SAVED).write_bytes(seal_state(document))
     code, _, err = run(*words, stdin="")
     assert code == 2
-    assert "error: s.json is damaged" in err
+    assert "error: s.json: the state is damaged" in err
 
 
 def test_a_terminated_stream_saves_its_state(run, model, tmp_path, monkeypatch):
@@ -120,13 +121,13 @@ def test_states_are_saved_every_so_many_rows_or_seconds(run, model, monkeypatch)
     from axonad.cli import stream as command
 
     saved = []
-    save = command.StreamScorer.save
+    state = command.Session.state
 
-    def record(scorer, path, **options):
-        saved.append(scorer.rows)
-        save(scorer, path, **options)
+    def record(session):
+        saved.append(session.rows)
+        return state(session)
 
-    monkeypatch.setattr(command.StreamScorer, "save", record)
+    monkeypatch.setattr(command.Session, "state", record)
     text = frame(20, seed=1).write_csv()
     run("stream", model, "--state", SAVED, "--save-every", "8", stdin=text)
     assert saved == [8, 16, 20]
@@ -144,7 +145,7 @@ def test_a_stream_goes_on_while_its_state_cannot_be_saved(run, model, monkeypatc
     def fail(*_, **__):
         raise FileError("cannot write s.json: No space left on device")
 
-    monkeypatch.setattr(command.StreamScorer, "save", fail)
+    monkeypatch.setattr(command.atomic, "write_bytes", fail)
     text = frame(20, seed=1).write_csv()
     code, out, err = run("stream", model, "--state", SAVED, "--save-every", "8", stdin=text)
     assert answers_of(out)[-1]["step"] == 19

@@ -89,7 +89,7 @@ def test_search_finds_commands_keys_and_names(site):
     for word, page in {
         "axonad recalibrate": "reference/commands.html",
         "commit_every": "reference/configuration.html",
-        "FleetScorer": "reference/api.html",
+        "Fleet": "reference/api.html",
         "CrossChannelRidge": "reference/detectors.html",
         "Affiliation-F1": "reference/metric-list.html",
         "Ranks of detectors": "gallery.html",

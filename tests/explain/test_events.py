@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import axonad
-from axonad import FleetScorer, StreamScorer, make_detector
+from axonad import Fleet, Session, make_detector
 from axonad.alarms.event import AlarmEvent
 from axonad.alarms.policy import AlarmPolicy
 from axonad.errors import ConfigError
@@ -151,17 +151,16 @@ def test_saved_models_explain_and_old_ones_say_what_to_do(ridge, frozen_yaw, eve
     assert old.fingerprint == ridge.fingerprint
 
 
-def test_live_explanation_is_that_of_the_rows_so_far(ridge, frozen_yaw, event, tmp_path):
+def test_live_explanation_is_that_of_the_rows_so_far(ridge, frozen_yaw, event):
     batch = explain_events(ridge, series(frozen_yaw[:420]), [event])[0].to_json()
-    scorer = StreamScorer(ridge, keep=500)
-    scorer.push_many(frozen_yaw[:200])
+    session = Session(ridge, keep=500)
+    session.push(frozen_yaw[:200])
     for row in frozen_yaw[200:250]:
-        scorer.push(row)
-    scorer.save(tmp_path / "state.json")
-    scorer = StreamScorer.restore(tmp_path / "state.json", ridge, keep=500)
-    scorer.push_many(frozen_yaw[250:420])
-    assert scorer.explain(event).to_json() == batch
-    fleet = FleetScorer(ridge, keep=500)
+        session.push(row)
+    session = Session(ridge, session.state(), keep=500)
+    session.push(frozen_yaw[250:420])
+    assert session.explain(event).to_json() == batch
+    fleet = Fleet(ridge, keep=500)
     for row in frozen_yaw[:420]:
         fleet.push({"car": row})
     assert fleet.explain("car", event).to_json() == batch
@@ -169,11 +168,11 @@ def test_live_explanation_is_that_of_the_rows_so_far(ridge, frozen_yaw, event, t
 
 def test_live_explanation_needs_rows(ridge, event, frozen_yaw):
     with pytest.raises(ConfigError, match="keep=2000"):
-        StreamScorer(ridge).explain(event)
-    scorer = StreamScorer(ridge, keep=10)
-    scorer.push_many(frozen_yaw)
+        Session(ridge).explain(event)
+    session = Session(ridge, keep=10)
+    session.push(frozen_yaw)
     with pytest.raises(ConfigError, match="row 690"):
-        scorer.explain(event)
+        session.explain(event)
 
 
 def test_rows_of_a_fault():

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 
 def seal(document: Any) -> str:
     """Return a document as JSON text, with the checksum of its content."""
@@ -15,6 +17,19 @@ def seal(document: Any) -> str:
     content = {key: value for key, value in document.items() if key != "checksum"}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return json.dumps({**content, "checksum": hashlib.sha256(text.encode()).hexdigest()})
+
+
+def seal_state(document: Any) -> bytes:
+    """Return a document as the bytes of a state, with the checksum of its content."""
+    if not isinstance(document, dict):
+        return json.dumps(document).encode()
+    content = {key: value for key, value in document.items() if key != "checksum"}
+    try:
+        body = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # text or a number that no state can hold
+        return json.dumps(document).encode()
+    checksum = hashlib.sha256(body).hexdigest()
+    return json.dumps({**json.loads(body), "checksum": checksum}).encode()
 
 
 def forge(path: Path, **changes: Any) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from axonad import StreamScorer, make_detector
+from axonad import Session, make_detector
 from axonad.cli.csv_header import is_header, split_line
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_answers import Answers
@@ -65,18 +65,19 @@ def run(detector, data, path, rng):
     options = {"form": form, "time": rng.choice([None, None, "t_s"])}
     options["ignore_extra"] = extra = rng.random() < 0.3
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace")
-    scorer = StreamScorer(detector, ignore_extra=extra, hold_limit=rng.choice([0, 2, 10]))
+    hold_limit = rng.choice([0, 2, 10])
+    session = Session(detector, ignore_extra=extra, hold_limit=hold_limit, plain_events=True)
     reader = LineReader(detector.channel_names, 3, **options)
     seen = Counter()
     with EventLog(path, force=True) as log:
-        answers = Answers(scorer, log)
+        answers = Answers(session, log)
         try:
             for row in reader.read(read_lines(text)):
-                before = scorer.rows
+                before = session.rows
                 answer = answers.answer(row)
-                assert scorer.rows == before + 1, "a line of data is one row"
+                assert session.rows == before + 1, "a line of data is one row"
                 if answer is None:
-                    assert not scorer.is_full
+                    assert not session.is_full
                     seen["filling"] += 1
                     continue
                 written = json.dumps(answer, allow_nan=False)
@@ -90,7 +91,7 @@ def run(detector, data, path, rng):
             return seen
         answers.finish(goes_on=False)
     expected = data_lines(data.decode("utf-8", errors="replace"), form, detector.channel_names)
-    assert scorer.rows == expected
+    assert session.rows == expected
     assert answers.summary().startswith(f"{expected} row")
     for line in path.read_text().splitlines():
         json.loads(line, parse_constant=refuse_constant)

@@ -30,7 +30,7 @@ from axonad.bench.own_files import find_own_files, load_own_file
 from axonad.cli import main
 from axonad.data.holding import hold_missing
 from axonad.data.timing import to_second
-from axonad.errors import AxonADError, StaleError
+from axonad.errors import AxonADError
 from axonad.live.config import Input, LiveConfig, Storing
 from axonad.live.engine.local import LocalEngine
 from axonad.live.sample import Delivery, Sample
@@ -38,7 +38,7 @@ from axonad.live.store.choose import open_store
 from axonad.live.web.app import create_app
 from axonad.live.web.explaining import Explainer
 from axonad.registry import make_detector
-from axonad.stream import FleetScorer
+from axonad.stream import Fleet
 from tests.golden.cases import LABELLED, PAIRS, Pair
 from tests.golden.form import Outcome
 from tests.golden.series import as_series, samples_of
@@ -375,7 +375,7 @@ def kill_row(pair, rows):
 
 
 def fleet(pair: Pair, folder: Path) -> Outcome | None:
-    """``FleetScorer`` with all series of the model that may be scored together."""
+    """A fleet with all series of the model that may be scored together."""
     if pair.units:
         return None  # rows have no units
     return fleet_of(pair.model, pair.hold, pair.allow_missing)[pair.name]
@@ -387,7 +387,7 @@ def fleet_of(model, hold, allow_missing):
     pairs = [p for p in PAIRS if (p.model, p.hold, p.allow_missing) == (model, hold, allow_missing)]
     pairs = [pair for pair in pairs if not pair.units]
     detector = load(pairs[0])
-    scorer = FleetScorer(detector, **({} if hold is None else {"hold_limit": hold}))
+    known = Fleet(detector, **({} if hold is None else {"hold_limit": hold}))
     series = {pair.name: as_series(pair) for pair in pairs}
     scores = {name: np.full(len(one), np.nan) for name, one in series.items()}
     refused = {name: [] for name in series}
@@ -400,21 +400,17 @@ def fleet_of(model, hold, allow_missing):
                 rows[name] = values if detector.channel_names else one.values[row].tolist()
                 if one.times is not None:
                     times[name] = one.times[row]
-        results = push(scorer, rows, times, refused, stopped, row)
-        for name, result in results.items():
-            if result is not None:
-                scores[name][row] = result.score
-        if detector.alarm_setup_ is not None:
-            changes += scorer.take_changes()
-    for name in scorer.vehicles:
-        if (alarms := scorer.alarms(name)) is not None:
-            alarms.finish()
-            changes += alarms.take()
+        for name, step in push(known, rows, times, refused, stopped, row).items():
+            scores[name][row] = step.scores[0]
+            refused[name] += [refusal(one.reason, one.row) for one in step.refused]
+            changes += step.changes
+    for name in known.vehicles:
+        changes += known.finish(name)
     events = {name: changed([c for c in changes if c.event.vehicle == name]) for name in series}
-    known = detector.alarm_setup_ is not None
+    judged = detector.alarm_setup_ is not None
     return {
         name: Outcome(None if name in stopped else scores[name],
-                      ordered(events[name]) if known and name not in stopped else None,
+                      ordered(events[name]) if judged and name not in stopped else None,
                       refused[name])
         for name in series
     }  # fmt: skip
@@ -435,15 +431,11 @@ def changed(changes):
     return found
 
 
-def push(scorer, rows, times, refused, stopped, row):
+def push(known, rows, times, refused, stopped, row):
     """Push one row of each vehicle; one whose rows do not fit the model takes no further part."""
     while rows:
         try:
-            return scorer.push(rows, times)
-        except StaleError as error:
-            for name, reason in error.refused.items():
-                refused[name].append(refusal(reason, row))
-            return error.results
+            return known.push(rows, times)
         except AxonADError as error:
             name = re.match(r"vehicle '([^']+)': ", str(error))[1]
             refused[name].append(refusal(str(error).partition(": ")[2], row))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from axonad import FleetScorer, MultiView, load
+from axonad import Fleet, MultiView, load
 from axonad.data.telemetry import generate_telemetry
 from axonad.errors import ConfigError, InputError
 from axonad.multiview import detector
@@ -75,13 +75,12 @@ def test_align_may_change_after_the_fit_and_views_follow(fitted):
 
 def test_many_streams_score_like_each_alone(fitted):
     streams = {f"car {i}": noisy(fitted.history + 20 + i, 5 + i) for i in range(3)}
-    fleet = FleetScorer(fitted)
+    fleet = Fleet(fitted)
     found = {name: [] for name in streams}
     for step in range(max(map(len, streams.values()))):
         rows = {name: X[step] for name, X in streams.items() if step < len(X)}
-        for name, result in fleet.push(rows).items():
-            if result is not None:
-                found[name].append(result.score)
+        for name, given in fleet.push(rows).items():
+            found[name] += [score for score in given.scores.tolist() if not np.isnan(score)]
     for name, X in streams.items():
         np.testing.assert_allclose(found[name], fitted.score_ends(X)[0], rtol=1e-5, atol=1e-5)
 
@@ -102,8 +101,8 @@ def test_the_network_may_be_left_out_and_torch_with_it():
         "X = X + 0.1 * np.random.default_rng(0).normal(size=X.shape)\n"
         "multi = axonad.MultiView(views=('shape', 'forecast', 'relation')).fit(X)\n"
         "multi.explain(X)\n"
-        "scorer = axonad.StreamScorer(multi)\n"
-        "print(sum(scorer.push(row) is not None for row in X) > 100)\n"
+        "session = axonad.Session(multi)\n"
+        "print(np.isfinite([session.push(row).scores[0] for row in X]).sum() > 100)\n"
     )
     done = subprocess.run(  # noqa: S603 - the code is above
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

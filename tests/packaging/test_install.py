@@ -20,10 +20,10 @@ from axonad.data.telemetry import generate_telemetry
 detector = axonad.load("model")
 drive = generate_telemetry(steps=4_000, seed=7)
 assert all(event.why.sentence for event in detector.events(drive.test, why=True))
-scorer, fleet = axonad.StreamScorer(detector), axonad.FleetScorer(detector)
+session, fleet = axonad.Session(detector), axonad.Fleet(detector)
 for row in drive.test[:400]:
-    alone, together = scorer.push(row), fleet.push({"a": row, "b": row})
-assert all(abs(one.score - alone.score) < 1e-6 for one in together.values())
+    alone, together = session.push(row), fleet.push({"a": row, "b": row})
+assert all(abs(one.scores[0] - alone.scores[0]) < 1e-6 for one in together.values())
 assert "torch" not in sys.modules
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
 from dataclasses import replace
@@ -11,17 +10,17 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from axonad import FleetScorer, StreamScorer, make_detector
+from axonad import Fleet, Session, make_detector
 from axonad.alarmed import RecordedEvents
 from axonad.alarms.bad_data import DataRules
 from axonad.alarms.machine import AdaptiveThreshold
 from axonad.alarms.policy import AlarmPolicy
 from axonad.alarms.setup import AlarmSetup
 from axonad.data.series import Series
-from axonad.errors import ConfigError, ModelFileError, StaleError
+from axonad.errors import ModelFileError
 from axonad.explanation import Explanation
 from axonad.stream.chunks import check_chunks, score_chunks
-from axonad.stream.live_alarms import LiveAlarms, plain_time
+from axonad.stream.vehicles import plain_time
 from tests.conftest import waves
 
 NAMES = ("speed", "yaw_rate", "torque")
@@ -76,30 +75,26 @@ def seen(changes):
     ]
 
 
-def stream(detector, series, *, restart=None, path=None):
-    scorer, changes = StreamScorer(detector, hold_limit=10), []
+def stream(detector, series, *, restart=None):
+    session, changes = Session(detector, hold_limit=10), []
     for i, row in enumerate(series.values):
         if i == restart:
-            scorer.save(path, overwrite=True)
-            scorer = StreamScorer.restore(path, detector)
-        with contextlib.suppress(StaleError):
-            scorer.push(row, float(series.times[i]))
-        changes += scorer.alarms.take()
-    scorer.alarms.finish()
-    return changes + scorer.alarms.take()
+            session = Session(detector, session.state())
+        changes += session.push(row, float(series.times[i])).changes
+    return [*changes, *session.finish()]
+
+
+def finals(detector, X):
+    """Return the events of rows that come one by one."""
+    session = Session(detector)
+    changes = [change for row in X for change in session.push(row).changes]
+    return [c.event for c in [*changes, *session.finish()] if c.what == "final"]
 
 
 def test_rounding_cannot_move_an_event(detector):
     """No score of the drive is near a threshold, or the comparisons would depend on rounding."""
-    policy, scorer = detector.alarm_setup_.policy, StreamScorer(detector)
-    scores = []
-    for row in drive().values:
-        try:
-            result = scorer.push(row)
-        except StaleError:
-            continue
-        scores += [] if result is None else [result.score]
-    scores, lift = np.array(scores), AdaptiveThreshold(policy)
+    policy, scores = detector.alarm_setup_.policy, Session(detector).push(drive().values).scores
+    scores, lift = scores[np.isfinite(scores)], AdaptiveThreshold(policy)
     lifts = lift.push_many(scores)
     assert lifts.max() > 0, "the thresholds follow"
     assert np.abs(scores / (policy.start + lifts) - 1).min() > 1e-4
@@ -128,48 +123,34 @@ def test_beyond_the_budget_the_second_event_of_the_drive_gathers_the_rest(detect
     assert told[-1].drift
 
 
-def test_many_rows_at_once_equal_single_rows(judged):
-    series, changes = drive(), []
-    scorer, first = StreamScorer(judged), 0
-    while first < len(series):
-        part = slice(first, first + 50)
-        try:
-            first += len(scorer.push_many(series.values[part], series.times[part]))
-        except StaleError as error:
-            first += error.row + 1
-        changes += scorer.alarms.take()
-    scorer.alarms.finish()
-    assert seen(changes + scorer.alarms.take()) == seen(stream(judged, series))
+@pytest.mark.parametrize("size", [7, 50, 1_000])
+def test_many_rows_at_once_equal_single_rows(judged, size):
+    series, session, changes = drive(), Session(judged), []
+    for first in range(0, len(series), size):
+        changes += session.push(series.rows(first, first + size)).changes
+    assert seen([*changes, *session.finish()]) == seen(stream(judged, series))
 
 
 @pytest.mark.parametrize("restart", [1, 61, 68, 72, 112, 181, 239, 240, 241, 305, 312, 331, 350])
-def test_a_restart_at_any_row_changes_nothing(judged, tmp_path, restart):
+def test_a_restart_at_any_row_changes_nothing(judged, restart):
     expected = seen(stream(judged, drive()))
-    got = stream(judged, drive(), restart=restart, path=tmp_path / "state.json")
-    assert seen(got) == expected
+    assert seen(stream(judged, drive(), restart=restart)) == expected
 
 
-def test_a_fleet_has_the_events_of_single_streams(judged, tmp_path):
+def test_a_fleet_has_the_events_of_single_streams(judged):
     one, other = drive(), drive()
     other = Series(values=other.values[::-1].copy(), channels=NAMES, times=one.times)
-    fleet, changes = FleetScorer(judged), []
+    fleet, changes = Fleet(judged), []
     for i in range(len(one)):
         if i == 113:
-            fleet.save(tmp_path / "fleet.json")
-            fleet = FleetScorer.restore(tmp_path / "fleet.json", judged)
+            fleet = Fleet(judged, fleet.state())
         time = float(one.times[i])
-        with contextlib.suppress(StaleError):
-            fleet.push({"a": one.values[i], 2: other.values[i]}, {"a": time, 2: time})
-        changes += fleet.take_changes()
-    for vehicle in ("a", 2):
-        fleet.alarms(vehicle).finish()
-    changes += fleet.take_changes()
+        steps = fleet.push({"a": one.values[i], 2: other.values[i]}, {"a": time, 2: time})
+        changes += [change for step in steps.values() for change in step.changes]
     for vehicle, series in (("a", one), (2, other)):
+        changes += fleet.finish(vehicle)
         mine = [change for change in changes if change.event.vehicle == vehicle]
         assert seen(mine) == seen(stream(judged, series))
-    fleet.reset("a")
-    fleet.remove("a")
-    assert fleet.take_changes() == []
 
 
 def test_files_at_once_and_in_chunks_have_the_events_of_the_stream(judged):
@@ -211,10 +192,7 @@ def test_end_alignment_equals_the_stream_from_the_first_window_on(tmp_path):
     X[120:125] -= 5
     start = 2 * float(np.abs(made.decision_scores_).max())
     made.set_alarms(AlarmSetup(AlarmPolicy(start=start, merge_gap=3)))
-    scorer = StreamScorer(made)
-    scorer.push_many(X)
-    scorer.alarms.finish()
-    live = [c.event for c in scorer.alarms.take() if c.what == "final"]
+    live = finals(made, X)
     whole = made.events(X, policy=made.alarm_setup_.policy)
     assert [(e.start, e.end) for e in live] == [(e.start, e.end) for e in whole]
     assert whole[0].start == 11
@@ -231,11 +209,7 @@ def test_the_network_has_the_events_and_channels_of_the_stream(fitted):
     at = 2 + int(np.argmax(gaps))  # a threshold as far as can be from any score
     start = float((high[at] + high[at + 1]) / 2)
     made.set_alarms(AlarmSetup(AlarmPolicy(start=start, level=float(level), merge_gap=8)))
-    scorer = StreamScorer(made)
-    for row in X:
-        scorer.push(row)
-    scorer.alarms.finish()
-    live = [c.event for c in scorer.alarms.take() if c.what == "final"]
+    live = finals(made, X)
     whole = made.events(X, policy=made.alarm_setup_.policy)
     assert whole
     for one, other in zip(live, whole, strict=True):
@@ -244,42 +218,50 @@ def test_the_network_has_the_events_and_channels_of_the_stream(fitted):
     assert fitted.alarm_setup_ is None
 
 
-def test_rows_that_raised_an_error_are_a_gap(detector):
-    alarms = LiveAlarms(detector)
-    rows = drive().values
-    for step in (*range(20), *range(25, 40)):
-        alarms.add(rows[step], None, step=step, blame=lambda: None)
-    assert alarms.finder.row == 40
+def test_a_cut_ends_events(detector):
+    session = Session(detector)
+    session.push(drive().values[:66])
+    (event,) = session.current
+    assert (event.start, event.status) == (60, "firing")
+    assert [change.what for change in session.cut()][-1] == "final"
+    assert session.current == []
 
 
-def test_reset_and_errors_end_events(detector):
-    scorer = StreamScorer(detector)
-    X = drive().values
-    for row in X[:66]:
-        scorer.push(row)
-    assert scorer.alarms.finder.is_firing
-    assert scorer.alarms.finder.current[0].start == 60
-    scorer.reset()
-    assert not scorer.alarms.finder.is_firing
-    assert [c.what for c in scorer.alarms.take()][-1] == "final"
-
-
-def test_without_alarms_and_with_other_alarms(detector, tmp_path):
+def test_without_alarms_and_with_other_alarms(detector):
     plain = make_detector("CrossChannelRidge").fit(waves(100))
-    assert StreamScorer(plain).alarms is None
-    assert FleetScorer(plain).take_changes() == []
-    with pytest.raises(ConfigError, match="the detector has no alarm policy; give it one with"):
-        LiveAlarms(plain)
-    scorer = StreamScorer(plain)
-    scorer.push_many(waves(30))
-    scorer.save(tmp_path / "old.json")
+    session = Session(plain)
+    assert session.push(waves(30)).changes == session.finish() == ()
+    old = session.state()
     plain.set_alarms(AlarmSetup(AlarmPolicy(start=99.0)))
-    restored = StreamScorer.restore(tmp_path / "old.json", plain)
-    assert restored.alarms.finder.row == 30, "a state from before the alarms goes on"
-    restored.save(tmp_path / "new.json")
+    goes_on = Session(plain, old)
+    high = waves(1) + 1e4
+    (change,) = goes_on.push(high).changes
+    assert change.event.start == 30, "a state from before the alarms goes on"
+    new = goes_on.state()
     plain.set_alarms(AlarmSetup(AlarmPolicy(start=98.0)))
     with pytest.raises(ModelFileError, match="saved with another alarm policy; use the model"):
-        StreamScorer.restore(tmp_path / "new.json", plain)
+        Session(plain, new)
+
+
+def test_events_without_a_policy_are_found_for_who_wants_them():
+    plain = make_detector("ControlChart", memory=0.5, contamination=0.02).fit(waves(300))
+    X = waves(400, seed=1)
+    X[np.random.default_rng(3).random(400) < 0.05] += 3
+    expected = plain.explain(X).events(gap=plain.history // 4)
+    session, changes = Session(plain, plain_events=True), []
+    for i, row in enumerate(X):
+        if i % 50 == 3:
+            session = Session(plain, session.state(), plain_events=True)
+        changes += session.push(row, i / 10).changes
+    found = [c.event for c in [*changes, *session.finish()] if c.what == "final"]
+    assert len(expected) > 5
+    names = ("start", "end", "peak", "channels")
+    assert [[getattr(e, n) for n in names] for e in found] == [
+        [getattr(e, n) for n in names] for e in expected
+    ]
+    assert [(e.begins, e.ends) for e in found] == [
+        (e.start / 10, (e.end - 1) / 10) for e in expected
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import axonad
-from axonad import FleetScorer, StreamScorer, make_detector
+from axonad import Fleet, Session, make_detector
 from axonad.alarmed import RecordedEvents
 from axonad.alarms.recalibrate import recalibrate
 from axonad.cli.score_chunks import score_chunked
@@ -51,16 +49,13 @@ def plain(changes):
     ]  # fmt: skip
 
 
-def live(detector, drive, *, restart=None, path=None):
-    scorer, changes = StreamScorer(detector), []
+def live(detector, drive, *, restart=None):
+    session, changes = Session(detector), []
     for i, row in enumerate(drive.values):
         if i == restart:
-            scorer.save(path)
-            scorer = StreamScorer.restore(path, detector)
-        scorer.push(row, float(drive.times[i]))
-        changes += scorer.alarms.take()
-    scorer.alarms.finish()
-    return changes + scorer.alarms.take()
+            session = Session(detector, session.state())
+        changes += session.push(row, float(drive.times[i])).changes
+    return [*changes, *session.finish()]
 
 
 @pytest.fixture(scope="module")
@@ -81,43 +76,31 @@ def test_a_stream_tells_of_drift_and_marks_events(changes):
         assert one.drift == (one.end > held.start)
 
 
-def test_a_restart_changes_nothing(detector, drive, changes, tmp_path):
-    path = tmp_path / "state.json"
-    assert plain(live(detector, drive, restart=1_321, path=path)) == plain(changes)
-    state = json.loads(path.read_text(encoding="utf-8"))
-    assert state["alarms"]["drift"]["row"] == 1_321
+def test_a_restart_changes_nothing(detector, drive, changes):
+    assert plain(live(detector, drive, restart=1_321)) == plain(changes)
 
 
 def test_many_rows_and_a_fleet_give_the_same(detector, drive, changes):
-    scorer, fleet = StreamScorer(detector), FleetScorer(detector)
-    scorer.push_many(drive.values, drive.times)
-    scorer.alarms.finish()
-    assert plain(scorer.alarms.take()) == plain(changes)
+    session, fleet, found = Session(detector), Fleet(detector), []
+    at_once = session.push(drive.values, drive.times).changes
+    assert plain([*at_once, *session.finish()]) == plain(changes)
     for row, time in zip(drive.values, drive.times, strict=True):
-        fleet.push({"car": row}, {"car": float(time)})
-    alarms = fleet.alarms("car")
-    alarms.finish()
-    found = fleet.take_changes()
+        found += fleet.push({"car": row}, {"car": float(time)})["car"].changes
+    found += fleet.finish("car")
     assert plain(found) == plain(changes)
     assert {c.event.vehicle for c in found} == {"car"}
 
 
 def test_a_vehicle_resumes_from_its_own_state(detector, drive, changes):
-    fleet, found = FleetScorer(detector), []
+    fleet, found = Fleet(detector), []
     for i, (row, time) in enumerate(zip(drive.values, drive.times, strict=True)):
         if i in (7, 1_321):
-            saved = json.dumps(fleet.state_of("car"), allow_nan=False)
+            saved = fleet.state("car")
             fleet.remove("car")
-            fleet.resume("car", json.loads(saved))
-            assert json.dumps(fleet.state_of("car")) == saved
-        fleet.push({"car": row, 2: row}, {"car": float(time)})
-        found += fleet.take_changes()
-    state = fleet.state_of("car")
-    saved = json.dumps(state)
-    fleet.alarms("car").finish()
-    assert json.dumps(state) == saved, "what happens later does not change a state"
-    found += fleet.take_changes()
-    assert plain(c for c in found if c.event.vehicle == "car") == plain(changes)
+            fleet.resume("car", saved)
+            assert fleet.state("car") == saved
+        found += fleet.push({"car": row, 2: row}, {"car": float(time)})["car"].changes
+    assert plain([*found, *fleet.finish("car")]) == plain(changes)
 
 
 @pytest.mark.filterwarnings("ignore::axonad.errors.DataWarning")

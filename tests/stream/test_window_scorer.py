@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from axonad import make_detector
-from axonad.errors import ConfigError
+from axonad.stream.stream_state import StreamState
 from axonad.stream.window_scorer import WindowScorer
 from tests.conftest import waves
 from tests.stream.conftest import assert_close
 
 
-def fill(scorer, X):
-    """Return a new lane whose window ends with the last row."""
-    lane = scorer.new_lane()
+def fill(detector, X):
+    """Return a new stream whose window ends with the last row."""
+    stream = StreamState(detector, vehicle=None, hold_limit=0, keep=0, finds_events=False)
     for row in X:
-        lane.push(row, hold_limit=0)
-    return lane
+        stream.push(row)
+    return stream
 
 
 @pytest.fixture(params=["live windows", "one window after another"])
@@ -26,34 +27,40 @@ def detector(request, fitted):
     return make_detector("PCA", window=16, units="train", align="end").fit(waves(300))
 
 
-def test_lanes_are_scored_as_their_windows(detector):
+def test_streams_are_scored_as_their_windows(detector):
     scorer, series = WindowScorer(detector), [waves(30, seed=seed) for seed in range(3)]
-    lanes = [fill(scorer, X[: 16 + i]) for i, X in enumerate(series)]
+    streams = [fill(detector, X[: 16 + i]) for i, X in enumerate(series)]
     for t in range(3):
-        results = scorer.score(lanes, [(), ("a",), ()])
-        for i, (result, X) in enumerate(zip(results, series, strict=True)):
-            scores, parts = detector.score_ends(X[i + t : 16 + i + t])
-            assert_close(result.score, scores[0])
-            for name, values in parts.items():
-                assert_close(result.components[name], values[0])
-            assert result.step == 15 + i + t
-            assert result.alarm == (result.score > detector.threshold_)
-            lanes[i].push(X[16 + i + t], hold_limit=0)
-        assert [result.held for result in results] == [(), ("a",), ()]
-    assert [lane.scored for lane in lanes] == [3, 3, 3]
+        (found, parts), refused = scorer.score(streams)
+        assert not refused
+        for i, X in enumerate(series):
+            scores, expected = detector.score_ends(X[i + t : 16 + i + t])
+            assert_close(found[i], scores[0])
+            for name, values in expected.items():
+                assert_close(parts[name][i], values[0])
+            streams[i].push(X[16 + i + t])
 
 
-def test_the_slot_of_a_removed_lane_is_used_again(fitted):
+def test_the_slot_of_a_removed_stream_is_used_again(fitted):
     scorer = WindowScorer(fitted)
-    first, second = fill(scorer, waves(16)), fill(scorer, waves(16, seed=1))
-    scorer.score([first, second], [(), ()])
+    first, second = fill(fitted, waves(16)), fill(fitted, waves(16, seed=1))
+    scorer.score([first, second])
     scorer.remove(first)
-    third = fill(scorer, waves(16, seed=2))
-    found = scorer.score([second, third], [(), ()])
-    expected = [fitted.score_ends(waves(16, seed=seed))[0][0] for seed in (1, 2)]
-    assert_close([result.score for result in found], expected)
+    third = fill(fitted, waves(16, seed=2))
+    (found, _), _ = scorer.score([second, third])
+    assert_close(found, [fitted.score_ends(waves(16, seed=seed))[0][0] for seed in (1, 2)])
 
 
-def test_only_a_detector_can_score():
-    with pytest.raises(ConfigError, match=r"must be a fitted detector, got 'model'; load a saved"):
-        WindowScorer("model")
+def test_streams_without_a_finite_score_have_a_reason_and_the_others_their_scores():
+    detector = make_detector("PCA", window=4, units="raw").fit(waves(300))
+    good, bad = waves(4, seed=1), waves(4, seed=2)
+    bad[-1] = [1e200, -1e200, 1e200]
+    scorer = WindowScorer(detector)
+    with np.errstate(all="ignore"):
+        (found, _), refused = scorer.score([fill(detector, X) for X in (good, bad, good)])
+        (none, parts), all_refused = scorer.score([fill(detector, bad)])
+    expected = detector.score_ends(good)[0][0]
+    assert_close(found, [expected, np.nan, expected])
+    assert list(refused) == [1]
+    assert "not finite" in refused[1]
+    assert np.isnan(none).all() and parts == {} and list(all_refused) == [0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import axonad
-from axonad import FleetScorer, make_detector
+from axonad import Fleet, make_detector
 from axonad.errors import ModelFileError
 from axonad.views import channel_groups
 from axonad.views.channel_groups import divide
@@ -90,11 +90,10 @@ def test_live_and_saved_scores_are_the_same(view, monkeypatch, tmp_path):
     few(monkeypatch)
     detector = make_detector(view, lags=3, smooth=5, align="end").fit(moving(150, 9))
     series = {f"car {seed}": moving(40, 9, seed) for seed in range(1, 4)}
-    fleet, found = FleetScorer(detector), {name: [] for name in series}
+    fleet, found = Fleet(detector), {name: [] for name in series}
     for step in range(40):
-        for name, result in fleet.push({name: Y[step] for name, Y in series.items()}).items():
-            if result is not None:
-                found[name].append(result.score)
+        for name, given in fleet.push({name: Y[step] for name, Y in series.items()}).items():
+            found[name] += [score for score in given.scores.tolist() if not np.isnan(score)]
     loaded = axonad.load(detector.save(tmp_path) or tmp_path)
     for name, Y in series.items():
         expected = detector.score_ends(Y)[0]

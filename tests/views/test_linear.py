@@ -9,7 +9,7 @@ import axonad
 from axonad import make_detector
 from axonad.data.series import Series
 from axonad.errors import ConfigError, DataWarning, InputError, ModelFileError
-from axonad.stream import StreamScorer
+from axonad.stream import Session
 from axonad.views import lagged_rows
 from tests.conftest import waves
 from tests.fuzz.forging import forge_arrays
@@ -131,9 +131,11 @@ def test_an_extreme_row_is_forgotten(view):
     assert after[100] > 100 * before[100]
     end = 100 + detector.history
     np.testing.assert_array_equal(before[end:], after[end:])
-    scorer = StreamScorer(detector)
-    live = [result.score for row in spiked if (result := scorer.push(row)) is not None]
-    np.testing.assert_allclose(live, after[detector.history - 1 :], rtol=1e-9)
+    session = Session(detector)
+    live = [session.push(row).scores[0] for row in spiked]
+    np.testing.assert_allclose(
+        live[detector.history - 1 :], after[detector.history - 1 :], rtol=1e-9
+    )
 
 
 def test_gaps_begin_anew():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from axonad import FleetScorer, make_detector
+from axonad import Fleet, make_detector
 from axonad.views import shape_live, shape_search
 from tests.conftest import waves
 
@@ -83,12 +83,11 @@ def test_live_windows_are_kept_until_the_detector_is_fitted_again(fitted):
 
 def test_a_fleet_gives_the_scores_placed_at_the_end(fitted):
     series = {f"car {seed}": noisy(fitted.history + 20, seed) for seed in range(1, 4)}
-    fleet = FleetScorer(fitted)
+    fleet = Fleet(fitted)
     found = {name: [] for name in series}
     for step in range(fitted.history + 20):
-        for name, result in fleet.push({name: X[step] for name, X in series.items()}).items():
-            if result is not None:
-                found[name].append(result.score)
+        for name, given in fleet.push({name: X[step] for name, X in series.items()}).items():
+            found[name] += [score for score in given.scores.tolist() if not np.isnan(score)]
     for name, X in series.items():
         np.testing.assert_allclose(found[name], fitted.score_ends(X)[0], rtol=1e-9, atol=1e-12)
 

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load, save
 
 import axonad
-from axonad import StreamScorer, make_detector
+from axonad import Session, make_detector
 from axonad.errors import ConfigError, InputError, ModelFileError
 from axonad.views import shape_part, shape_search
 from tests.conftest import waves
@@ -36,9 +36,9 @@ def test_scores_are_those_of_plain_loops(align, max_train, compared, cell, monke
 def test_a_stream_gives_the_scores_placed_at_the_end():
     detector = make_detector("ShapeMemory", lengths=(9, 16, 30), align="end").fit(waves(300))
     Y = waves(70, seed=1)
-    scorer = StreamScorer(detector)
-    live = [result.score for row in Y if (result := scorer.push(row)) is not None]
-    np.testing.assert_allclose(live, detector.decision_function(Y)[29:], rtol=1e-6, atol=1e-6)
+    session = Session(detector)
+    live = [session.push(row).scores[0] for row in Y]
+    np.testing.assert_allclose(live[29:], detector.decision_function(Y)[29:], rtol=1e-6, atol=1e-6)
 
 
 def test_each_length_is_placed_at_its_own_centre():

@@ -51,7 +51,7 @@ class AlarmEvent(Event):
     @property
     def plain(self) -> Event:
         """What is known of it without a policy: its steps, peak, score and channels."""
-        return Event(self.start, self.end, self.peak, self.score, self.channels)
+        return Event(self.start, self.end, self.peak, self.score, self.channels, why=self.why)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from axonad import atomic
 from axonad.cli import alarm_options
 from axonad.cli.event_log import EventLog
 from axonad.cli.interrupts import Interrupts
@@ -33,9 +34,11 @@ from axonad.cli.terminal import print_error, print_note, print_status
 from axonad.config import check_choice
 from axonad.detector import Detector
 from axonad.errors import ConfigError, FileError, InputError, ModelFileError
+from axonad.modelfile import read_bytes, shown
 from axonad.registry import load
-from axonad.stream import StreamScorer
+from axonad.stream import Session
 
+LARGEST = 2**30  # bytes of a state that is read
 SAVE_ROWS = 1_000  # rows after which the state is saved
 SAVE_SECONDS = 10.0  # or this long after the last time
 UNUSED = 1  # exit code if no row could be used
@@ -95,20 +98,23 @@ def stream(
         detector = detector.without(missing)
         alarm_options.apply_threshold(detector, threshold, alarm_rate)
     keep = rows_to_keep(detector) if explain else 0
-    scorer = _start(detector, state, ignore_extra=ignore_extra, keep=keep)
-    limit = hold_limit if max_hold is None else max_hold
-    scorer.hold_limit = scorer.hold_limit if limit is None else limit
+    is_resumed = state is not None and state.exists()
+    session = _start(
+        detector, state, hold_limit=hold_limit if max_hold is None else max_hold,
+        ignore_extra=ignore_extra, keep=keep, plain_events=events is not None or explain,
+    )  # fmt: skip
     with ExitStack() as stack:
         log = None
         if events is not None:
             if state is not None and events.absolute() == state.absolute():
                 raise ConfigError(f"--state and --events are both {state}; choose two files")
-            resume = "event" in scorer.attached and not force
-            alarms = scorer.alarms is not None
-            log = EventLog(events, force=force, resume=resume, alarms=alarms, explained=explain)
+            log = EventLog(
+                events, force=force, resume=is_resumed and not force,
+                alarms=detector.alarm_setup_ is not None, explained=explain,
+            )  # fmt: skip
             stack.enter_context(log)
-        answers = _new_answers(scorer, log, state, explain=explain)
-        saver = StateSaver(scorer, answers, state, every=save_every)
+        answers = Answers(session, log, explain=explain)
+        saver = StateSaver(session, answers, state, every=save_every)
         reader = LineReader(
             detector.channel_names, detector.n_features_in_, form=form, time=time,
             ignore_extra=ignore_extra, left_out=missing,
@@ -128,17 +134,17 @@ def stream(
             raise
         finally:
             saver.save()
-    _report(answers, scorer)
+    _report(answers, session)
 
 
 class StateSaver:
     """Saves the state of a stream every so many rows or seconds, and at the end."""
 
     def __init__(
-        self, scorer: StreamScorer, answers: Answers, path: Path | None, *, every: int
+        self, session: Session, answers: Answers, path: Path | None, *, every: int
     ) -> None:
-        self._scorer, self._answers, self._path, self._every = scorer, answers, path, every
-        self._rows, self._events, self._seconds = scorer.rows, answers.events, monotonic()
+        self._session, self._answers, self._path, self._every = session, answers, path, every
+        self._rows, self._events, self._seconds = session.rows, answers.events, monotonic()
 
     def save_sometimes(self) -> None:
         """Save if it is time to, and after each event; a failure is noted, and the stream goes on.
@@ -147,7 +153,7 @@ class StateSaver:
         """
         if self._path is None:
             return
-        rows, events = self._scorer.rows, self._answers.events
+        rows, events = self._session.rows, self._answers.events
         is_late = monotonic() - self._seconds >= SAVE_SECONDS
         if is_late or rows - self._rows >= self._every or events > self._events:
             try:
@@ -163,8 +169,7 @@ class StateSaver:
     def save(self) -> None:
         """Save the state; the file is replaced at once, whole."""
         if self._path is not None:
-            self._answers.attach()
-            self._scorer.save(self._path, overwrite=True)
+            atomic.write_bytes(self._path, self._session.state(), overwrite=True)
 
 
 def _write(answer: Answer) -> None:
@@ -186,26 +191,18 @@ def _load(model: Path, device: str | None) -> Detector:
     return detector
 
 
-def _start(
-    detector: Detector, state: Path | None, *, ignore_extra: bool, keep: int
-) -> StreamScorer:
-    """Return a scorer that begins, or resumes from the state if the file exists."""
-    if state is not None:
-        check_output(state, force=True)
-    if state is None or not state.exists():
-        return StreamScorer(detector, ignore_extra=ignore_extra, keep=keep)
-    scorer = StreamScorer.restore(state, detector, ignore_extra=ignore_extra, keep=keep)
-    print_status(f"resuming after row {scorer.rows}")
-    return scorer
-
-
-def _new_answers(
-    scorer: StreamScorer, log: EventLog | None, state: Path | None, *, explain: bool
-) -> Answers:
+def _start(detector: Detector, path: Path | None, **options: Any) -> Session:
+    """Return a session that begins, or goes on from a state if its file exists."""
+    if path is not None:
+        check_output(path, force=True)
+    if path is None or not path.exists():
+        return Session(detector, **options)
     try:
-        return Answers(scorer, log, explain=explain)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{state} is damaged: {error}") from None
+        session = Session(detector, read_bytes(path, most=LARGEST), **options)
+    except ModelFileError as error:
+        raise ModelFileError(f"{shown(path)}: {error}") from None
+    print_status(f"resuming after row {session.rows}")
+    return session
 
 
 def _stdin_lines() -> Iterator[str]:
@@ -215,16 +212,16 @@ def _stdin_lines() -> Iterator[str]:
     return read_lines(sys.stdin)
 
 
-def _report(answers: Answers, scorer: StreamScorer) -> None:
+def _report(answers: Answers, session: Session) -> None:
     """Print the counts to stderr; exit with another code if no row could be used."""
     if answers.rows and not answers.usable:
         print_error(
             f"none of the rows could be used ({answers.summary()}); first: {answers.first_error}"
         )
         raise typer.Exit(UNUSED)
-    history = scorer.detector.history
-    if scorer.rows < history:
-        print_note(f"got only {scorer.rows} rows; the first score needs {history}")
+    history = session.detector.history
+    if session.rows < history:
+        print_note(f"got only {session.rows} rows; the first score needs {history}")
     elif answers.rows >= history and not answers.scored:
         print_note(f"no row got a score: it takes {history} rows that follow without a gap")
     print_status(answers.summary())

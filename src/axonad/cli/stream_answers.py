@@ -8,19 +8,20 @@ held in its place.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from axonad.alarmed import TimedEvent
-from axonad.alarms.event import ANOMALY, DRIFT, Change
-from axonad.alarms.machine import TOP, Attribution
+from axonad.alarms.event import ANOMALY, DRIFT, AlarmEvent, Change
+from axonad.alarms.machine import TOP
 from axonad.cli.event_files import event_record
 from axonad.cli.event_log import EventLog
 from axonad.cli.stream_lines import Row
 from axonad.cli.stream_why import EventReasons, why_answer
-from axonad.errors import DivergedError, InputError, StaleError
+from axonad.errors import InputError
 from axonad.report.drift_sentence import drift_sentence
-from axonad.stream import StreamResult, StreamScorer
+from axonad.stream import Session, Step
 from axonad.threshold import rank_channels
 
 Answer = dict[str, Any]
@@ -31,60 +32,49 @@ class Answers:
 
     Parameters
     ----------
-    scorer
-        The stream; it may have been restored from a state.
+    session
+        The stream; it may go on from a state.
     log
         File for the events, if they are wanted.
     explain
-        Whether events say why they were raised; the scorer must keep rows.
+        Whether events say why they were raised; the session must keep rows.
     """
 
     def __init__(
-        self, scorer: StreamScorer, log: EventLog | None = None, *, explain: bool = False
+        self, session: Session, log: EventLog | None = None, *, explain: bool = False
     ) -> None:
         self.unreadable = self.usable = self.unread_times = 0
         self.first_error = ""
-        self._scorer, self._log = scorer, log
-        self._reasons = EventReasons(scorer) if explain else None
-        self._ended: list[Answer] = []  # events without a policy that have ended and are explained
+        self._session, self._log = session, log
+        self._has_policy = session.detector.alarm_setup_ is not None
+        self._reasons = EventReasons(session) if explain else None
         self._has_times = False
-        self._events = scorer.detector.event_finder()  # of a model without a policy
-        self._before = self._totals()
-        if self._follows and scorer.alarms is None:
-            if (state := scorer.attached.get("event")) is None:
-                self._events.skip(scorer.rows)
-            else:
-                self._events.restore(state)
+        self._before = session.counts()
 
     def answer(self, row: Row) -> Answer | None:
         """Return the JSON object to write for a row, None while the first window fills."""
-        scorer, gaps = self._scorer, self._scorer.gaps
+        session = self._session
         if self._log is not None:
             self._log.start()
-        result: StreamResult | None = None
-        reason = ""
         self.unread_times += row.time is not None and row.second is None
-        try:
-            result, reason = self._push(row)
-        except (StaleError, DivergedError) as error:
-            reason = str(error)
-        blame = self._blame_once()
-        changes = self._take_changes(has_time=row.has_time)
-        if self._follows and scorer.alarms is None:
-            time = row.time if row.has_time else scorer.rows - 1
-            self._follow(result, blame, time, cleared=scorer.gaps > gaps)
-            changes = self._take_ended()
+        self._has_times = row.has_time
+        step, reason = self._push(row)
+        changes = self._tell(step.changes)
         if reason and not self.first_error:
             self.first_error = reason
-        if result is None and not reason and not changes:
+        score = float(step.scores[0])
+        if math.isnan(score) and not reason and not changes:
             return None
-        answer: Answer = {"step": scorer.rows - 1}
+        answer: Answer = {"step": step.first}
         if row.has_time:
             answer["time"] = row.time
-        if result is not None:
-            answer |= _scores(result)
-            if result.alarm and (found := blame()) is not None:
-                answer["channels"] = list(rank_channels(found, scorer.names or None, top=TOP))
+        if not math.isnan(score):
+            answer |= {"score": score, "alarm": score > session.detector.threshold_}
+            answer |= {name: _finite(values[0]) for name, values in step.parts.items()}
+            answer |= {"held": list(step.held[step.first])} if step.held else {}
+            if answer["alarm"] and (found := session.attribution()) is not None:
+                names = session.detector.channel_names
+                answer["channels"] = list(rank_channels(found, names, top=TOP))
         answer |= {"events": changes} if changes else {}
         return answer | ({"error": reason} if reason else {})
 
@@ -97,34 +87,20 @@ class Answers:
             self._log.start()
         if goes_on:
             return None
-        self._write_final(self._events.finish())
-        changes = self._take_ended()
-        if self._scorer.alarms is not None:
-            self._scorer.alarms.finish()
-            changes += self._take_changes(has_time=self._has_times)
+        changes = self._tell(self._session.finish())
         if self._reasons is None or not changes:
             return None
-        return {"step": self._scorer.rows - 1, "events": changes}
-
-    def attach(self) -> None:
-        """Attach what is saved with the state: the event that has not ended."""
-        state = self._events.state() if self._scorer.alarms is None else None
-        self._scorer.attached = {"event": state} if self._follows else {}
-
-    @property
-    def _follows(self) -> bool:
-        """Whether events without an alarm policy are followed."""
-        return self._log is not None or self._reasons is not None
+        return {"step": self._session.rows - 1, "events": changes}
 
     @property
     def rows(self) -> int:
         """Number of rows of this run."""
-        return self._totals()["rows"] - self._before["rows"]
+        return self._since("rows")
 
     @property
     def scored(self) -> int:
         """Number of scores of this run."""
-        return self._totals()["scored"] - self._before["scored"]
+        return self._since("scored")
 
     @property
     def events(self) -> int:
@@ -133,118 +109,79 @@ class Answers:
 
     def summary(self) -> str:
         """Return the counts of this run."""
-        now = {name: count - self._before[name] for name, count in self._totals().items()}
+        held = self._since("held")
         words = [
-            f"{now['rows']} row{'s' if now['rows'] != 1 else ''}", f"{now['scored']} scored",
-            f"{now['held']} value{'s' if now['held'] != 1 else ''} held",
-            f"{now['refused']} refused", f"{self.unreadable} unreadable",
+            f"{self.rows} row{'s' if self.rows != 1 else ''}", f"{self.scored} scored",
+            f"{held} value{'s' if held != 1 else ''} held",
+            f"{self._since('refused')} refused", f"{self.unreadable} unreadable",
         ]  # fmt: skip
         for count, one, many in (
-            (now["gaps"], "gap in time", "gaps in time"),
-            (now["repeated"], "repeated time", "repeated times"),
+            (self._since("gaps"), "gap in time", "gaps in time"),
+            (self._since("repeated"), "repeated time", "repeated times"),
             (self.unread_times, "unreadable time", "unreadable times"),
         ):
             words += [f"{count} {one if count == 1 else many}"] if count else []
         if self._log is not None:
             words.append(f"{self.events} event{'s' if self.events != 1 else ''}")
-            alarms = self._scorer.alarms
-            still = len((self._events if alarms is None else alarms.finder).current)
+            still = len(self._session.current)
             words += [f"{still} still open"] if still else []
         return ", ".join(words)
 
-    def _push(self, row: Row) -> tuple[StreamResult | None, str]:
-        """Return the result of a row, and why it could not be read, if it could not."""
+    def _push(self, row: Row) -> tuple[Step, str]:
+        """Return what a row gives, and why it cannot be used, if it cannot."""
+        time = None if row.second is None else row.time
         try:
             if isinstance(row.values, InputError):
                 raise row.values
-            result = self._scorer.push(row.values, _readable_time(row))
-        except StaleError:
-            raise
+            step = self._session.push(row.values, time)
         except InputError as error:
             self.unreadable += 1
-            return self._push_missing(row, str(error))
+            missing = [None] * self._session.detector.n_features_in_
+            step = self._session.push(missing, time)
+            return step, "; ".join([str(error), *(refused.reason for refused in step.refused)])
+        if step.refused:
+            return step, step.refused[0].reason
         self.usable += 1
-        return result, ""
+        return step, ""
 
-    def _push_missing(self, row: Row, reason: str) -> tuple[StreamResult | None, str]:
-        try:
-            missing = [None] * self._scorer.detector.n_features_in_
-            return self._scorer.push(missing, _readable_time(row)), reason
-        except StaleError as error:
-            raise StaleError(f"{reason}; {error}") from None
+    def _tell(self, changes: Sequence[Change]) -> list[Answer]:
+        """Write the events that are final; return what is to be said of the others.
 
-    def _take_changes(self, *, has_time: bool) -> list[Answer]:
-        """Write the events of the alarm policy that are final; return what else has happened."""
-        self._has_times = has_time
-        if self._scorer.alarms is None:
-            return []
-        changes = self._scorer.alarms.take()
-        if self._reasons is not None:
-            changes = [replace(c, event=self._reasons.explained(c.event)) for c in changes]
+        Without an alarm policy only events that are explained are told, when they have ended.
+        """
+        answers = []
         for change in changes:
-            if change.what == "final":
-                self._write(TimedEvent.of(change.event, has_times=has_time))
-        return [_change(change) for change in changes if change.what != "final"]
+            is_final, event = change.what == "final", change.event
+            if not self._has_policy and not is_final:
+                continue
+            if self._reasons is not None:
+                event = self._reasons.explained(event)
+            if is_final and self._log is not None:
+                self._log.write(self._timed(event))
+            if self._has_policy and not is_final:
+                answers.append(_change(change.what, event))
+            elif not self._has_policy and self._reasons is not None:
+                record = event_record(self._timed(replace(event, why=None)))
+                answers.append({"what": "final"} | record | why_answer(event))
+        return answers
 
-    def _follow(self, result: StreamResult | None, blame: Any, time: Any, *, cleared: bool) -> None:
-        """Write the events that end with this row."""
-        scores = [math.nan if result is None else result.score]
-        cuts = (0,) if cleared else ()
-        self._write_final(
-            self._events.add(scores, times=[time], cuts=cuts, attribution=lambda _: blame())
-        )
+    def _timed(self, event: AlarmEvent) -> TimedEvent:
+        timed = TimedEvent.of(event, has_times=self._has_times)
+        return timed if self._has_policy else replace(timed, event=event.plain)
 
-    def _write_final(self, changes: list[Change]) -> None:
-        for event in (change.event for change in changes if change.what == "final"):
-            self._write(TimedEvent(event.plain, event.begins, event.ends))
-
-    def _write(self, found: TimedEvent) -> None:
-        if self._reasons is not None and self._scorer.alarms is None:
-            found = replace(found, event=self._reasons.explained(found.event))
-            short = replace(found, event=replace(found.event, why=None))
-            record = {"what": "final"} | event_record(short)
-            self._ended.append(record | why_answer(found.event))
-        if self._log is not None:
-            self._log.write(found)
-
-    def _take_ended(self) -> list[Answer]:
-        """Return the events without a policy that have ended since the last call."""
-        found, self._ended = self._ended, []
-        return found
-
-    def _blame_once(self) -> Any:
-        """Return a function for the blame of the last row that computes it at most once."""
-        known: list[Attribution] = []
-
-        def blame() -> Attribution:
-            if not known:
-                known.append(self._scorer.blame())
-            return known[0]
-
-        return blame
-
-    def _totals(self) -> dict[str, int]:
-        names = ("rows", "scored", "held", "refused", "gaps", "repeated")
-        return {name: getattr(self._scorer, name) for name in names}
+    def _since(self, name: str) -> int:
+        """Return by how much a count has grown in this run."""
+        return self._session.counts()[name] - self._before[name]
 
 
-def _readable_time(row: Row) -> str | float | None:
-    """Return the row's time as it came, None if it cannot be read."""
-    return None if row.second is None else row.time
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
-def _scores(result: StreamResult) -> Answer:
-    answer: Answer = {"score": result.score, "alarm": result.alarm}
-    for name, value in result.components.items():
-        answer[name] = value if math.isfinite(value) else None
-    return answer | ({"held": list(result.held)} if result.held else {})
-
-
-def _change(change: Change) -> Answer:
+def _change(what: str, event: AlarmEvent) -> Answer:
     """Return what happened to an event of the alarm policy, as JSON values."""
-    event = change.event
     answer: Answer = {
-        "what": change.what, "class": event.kind, "number": event.number,
+        "what": what, "class": event.kind, "number": event.number,
         "severity": event.severity, "start": event.start, "channels": list(event.channels),
     }  # fmt: skip
     answer |= {"reason": event.reason} if event.reason else {}

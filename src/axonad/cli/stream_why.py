@@ -11,7 +11,7 @@ from axonad.errors import ConfigError
 from axonad.explain import Why
 from axonad.explain.reference import require_reference
 from axonad.explain.scene import AROUND, LONGEST
-from axonad.stream import StreamScorer
+from axonad.stream import Session
 from axonad.threshold import Event
 
 REMEMBERED = 20  # events whose explanation is kept until they are final
@@ -32,8 +32,8 @@ class EventReasons:
     An event so long that its first rows are no longer kept has the explanation it had before.
     """
 
-    def __init__(self, scorer: StreamScorer) -> None:
-        self._scorer = scorer
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._known: dict[int, tuple[int, Why]] = {}  # first step → end then, explanation
 
     def explained(self, event: AnyEvent) -> AnyEvent:
@@ -44,7 +44,7 @@ class EventReasons:
         if end == event.end:  # resolved before, and now final
             return replace(event, why=why)
         try:
-            why = self._scorer.explain(event)
+            why = self._session.explain(event)
         except ConfigError:  # the first rows are no longer kept
             return replace(event, why=why)
         self._known[event.start] = event.end, why

@@ -53,7 +53,7 @@ class RecentRows:
 
 
 class VehicleStream:
-    """The part of a vehicle's state that is not in the fleet scorer.
+    """The part of a vehicle's state that is not in the fleet.
 
     ``generation`` is the time of the stream's first sample.
     """
@@ -90,19 +90,19 @@ class VehicleStream:
         self.generation = time + 1
         self.raster.begin_after(time)
 
-    def state(self, scorer: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the whole state with that of the fleet scorer, as JSON values."""
+    def state(self, stream: str) -> dict[str, Any]:
+        """Return the whole state with that of its stream in the fleet, as JSON values."""
         return {
             "generation": self.generation,
             "raster": self.raster.state(),
             "counts": dict(self.counts),
             "score": self.score,
             "seen": self.last_seen,
-            "scorer": scorer,
+            "stream": stream,
         }
 
-    def restore(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Restore a state; return that of the fleet scorer, None if it had no row yet."""
+    def restore(self, state: Mapping[str, Any]) -> str:
+        """Restore a state; return that of its stream, empty if it had no row yet."""
         if type(state["generation"]) is not int:
             raise ValueError(f"its generation must be a whole number, got {state['generation']!r}")
         self.generation = state["generation"]
@@ -110,5 +110,4 @@ class VehicleStream:
         self.counts = Counter({str(k): int(v) for k, v in state["counts"].items()})
         self.score = None if state["score"] is None else float(state["score"])
         self.last_seen = float(state["seen"])
-        scorer: Mapping[str, Any] | None = state["scorer"]
-        return scorer
+        return str(state["stream"])

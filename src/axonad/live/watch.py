@@ -1,4 +1,4 @@
-"""Scores deliveries: samples onto the raster, rows through the fleet scorer, changes of events.
+"""Scores deliveries: samples onto the raster, rows through the fleet, changes of events.
 
 What it returns is everything that has to be stored together. Only samples decide the result, never
 the time at which they are scored or how they are grouped.
@@ -21,7 +21,7 @@ from axonad.config import check_int
 from axonad.data.holding import HOLD_LIMIT
 from axonad.data.raster import SECOND, parse_duration, parse_rate
 from axonad.detector import Detector
-from axonad.errors import ConfigError, DataWarning, ModelFileError, StaleError
+from axonad.errors import ConfigError, DataWarning, ModelFileError
 from axonad.live.clock import ServerClock
 from axonad.live.config import Input
 from axonad.live.duration import to_micros
@@ -33,7 +33,7 @@ from axonad.live.sample import Delivery, Receipt, Sample
 from axonad.live.store.contract import Commit, Saved, Snapshot, Tail
 from axonad.live.vehicle import VehicleStream
 from axonad.modelfile import MISFITS
-from axonad.stream import FleetScorer
+from axonad.stream import Fleet
 
 RECENT = 600  # rows of a vehicle in memory
 
@@ -88,7 +88,7 @@ class Watch:
         self._columns = dict.fromkeys(detector.channel_names)
         self._pick = _picker(detector.channel_names)
         self._ages = max_ages(detector, settings, self.interval)
-        self._fleet = FleetScorer(detector, hold_limit=hold_limit(detector, settings))
+        self._fleet = Fleet(detector, hold_limit=hold_limit(detector, settings))
         self._lateness = to_micros("lateness of [input]", settings.lateness)
         self._ahead = to_micros("max_ahead of [input]", settings.max_ahead)
         self._snapshot_rows = snapshot_rows
@@ -129,10 +129,10 @@ class Watch:
     def snapshot(self, vehicle: VehicleStream) -> Snapshot:
         """Return the whole state of a vehicle, and its rows since the snapshot before."""
         name = vehicle.name
-        scorer = self._fleet.state_of(name) if name in self._fleet else {}
+        stream = self._fleet.state(name).decode() if name in self._fleet else ""
         course = vehicle.recent.course(vehicle.rows_unsaved)
         vehicle.rows_unsaved, vehicle.has_tails, vehicle.unsaved = 0, False, []
-        return Snapshot(name, pack_state(vehicle.state(scorer)), vehicle.raster.newest, course)
+        return Snapshot(name, pack_state(vehicle.state(stream)), vehicle.raster.newest, course)
 
     def resume(self, saved: Mapping[str, Saved]) -> dict[str, str]:
         """Bring vehicles back to where they were; return those that cannot be, and why.
@@ -214,15 +214,14 @@ class Watch:
     def _score(self, vehicles: Iterable[VehicleStream], work: Work) -> None:
         """Score the complete rows of vehicles, the first of each together, then the second, ..."""
         waiting = [(vehicle, rows) for vehicle in vehicles if (rows := vehicle.raster.take())]
-        number = 0
+        number, changes = 0, list[tuple[VehicleStream, Change]]()
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", DataWarning)
             while waiting:
-                self._push(waiting, number)
+                changes += self._push(waiting, number)
                 number += 1
                 waiting = [(vehicle, rows) for vehicle, rows in waiting if len(rows) > number]
-        for change in self._fleet.take_changes():
-            vehicle = self.vehicles[str(change.event.vehicle)]
+        for vehicle, change in changes:
             event, notice = record_change(vehicle, change)
             work.events[event.id] = event
             if notice is not None:
@@ -234,26 +233,22 @@ class Watch:
 
     def _push(
         self, waiting: Sequence[tuple[VehicleStream, list[tuple[int, Row]]]], number: int
-    ) -> None:
-        """Score one row of each vehicle."""
+    ) -> list[tuple[VehicleStream, Change]]:
+        """Score one row of each vehicle; return what happened to their events."""
         rows = {vehicle.name: taken[number][1] for vehicle, taken in waiting}
         times = {vehicle.name: taken[number][0] / SECOND for vehicle, taken in waiting}
-        try:
-            results = self._fleet.push(rows, times)
-        except StaleError as error:
-            results = error.results
-            self.counts["rows refused"] += len(error.refused)
-        scored = 0
+        steps, changes = self._fleet.push(rows, times), list[tuple[VehicleStream, Change]]()
         for vehicle, taken in waiting:
-            time, row = taken[number]
-            result, alarms = results.get(vehicle.name), self._fleet.alarms(vehicle.name)
-            vehicle.score = score = None if result is None else result.score
-            fires = alarms is not None and alarms.finder.is_firing
-            vehicle.recent.add(time, row, math.nan if score is None else score, fires)
+            (time, row), step = taken[number], steps[vehicle.name]
+            score = float(step.scores[0])
+            vehicle.score = None if math.isnan(score) else score
+            vehicle.recent.add(time, row, score, self._fleet.is_firing(vehicle.name))
             vehicle.rows_unsaved += 1
-            scored += result is not None
+            self.counts["scored"] += vehicle.score is not None
+            self.counts["rows refused"] += len(step.refused)
+            changes += [(vehicle, change) for change in step.changes]
         self.counts["rows"] += len(rows)
-        self.counts["scored"] += scored
+        return changes
 
     def _new(self, name: str) -> VehicleStream:
         return VehicleStream(
@@ -262,13 +257,12 @@ class Watch:
 
     def _restore(self, vehicle: VehicleStream, state: bytes | None) -> None:
         """Bring a vehicle to a state; raise an error, and change nothing else, if it is damaged."""
-        if state is None or not (scorer := vehicle.restore(unpack_state(state))):
+        if state is None or not (stream := vehicle.restore(unpack_state(state))):
             return
-        self._fleet.resume(vehicle.name, scorer)
+        self._fleet.resume(vehicle.name, stream.encode())
         first = self._fleet.counts(vehicle.name)["rows"]
         vehicle.recent = type(vehicle.recent)(RECENT, len(self._columns), first=first)
-        alarms = self._fleet.alarms(vehicle.name)
-        for event in [] if alarms is None else alarms.finder.current:
+        for event in self._fleet.current(vehicle.name):
             record, _ = record_change(vehicle, Change("fired", event.fired, event))
             vehicle.firing[record.id] = record
 

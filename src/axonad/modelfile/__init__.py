@@ -19,17 +19,20 @@ from axonad.modelfile.checks import (
 from axonad.modelfile.document import (
     FORMAT,
     MISFITS,
+    check_format,
     damaged,
+    parse,
     read_document,
     warn_without_checksum,
     write_document,
 )
 from axonad.modelfile.fingerprint import fingerprint
 from axonad.modelfile.folder import read, write
-from axonad.modelfile.plain_file import shown
+from axonad.modelfile.plain_file import read_bytes, shown
 
 __all__ = [
-    "FORMAT", "MISFITS", "Arrays", "Shapes", "check_counts", "check_entries", "check_indices",
-    "check_number", "check_rows", "damaged", "fingerprint", "read", "read_document", "shown",
-    "take", "warn_without_checksum", "write", "write_document",
+    "FORMAT", "MISFITS", "Arrays", "Shapes", "check_counts", "check_entries", "check_format",
+    "check_indices", "check_number", "check_rows", "damaged", "fingerprint", "parse", "read",
+    "read_bytes", "read_document", "shown", "take", "warn_without_checksum", "write",
+    "write_document",
 ]  # fmt: skip

@@ -51,12 +51,12 @@ def read_document(path: str | Path, *, kind: str, newest: int, most: int = LARGE
         raise ModelFileError(
             f"{shown(path)} was not written by axonad: it is not an {kind!r} document"
         )
-    _check_format(path, document.get("format"), newest)
+    check_format(path, document.get("format"), newest)
     _check_content(path, document)
     return document
 
 
-def parse(data: bytes, path: Path) -> Any:
+def parse(data: bytes, path: str | Path) -> Any:
     """Return the content of JSON text; repeated keys, NaN and huge integers are refused."""
     try:
         return json.loads(
@@ -124,7 +124,8 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{value!r} cannot be written as JSON")
 
 
-def _check_format(path: Path, version: object, newest: int) -> None:
+def check_format(path: str | Path, version: object, newest: int) -> None:
+    """Raise ModelFileError unless the format number of a document is one of those read."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ModelFileError(
             f"{shown(path)} is damaged: its format number is {version!r:.40}; "

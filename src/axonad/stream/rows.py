@@ -7,21 +7,23 @@ row and are refused. So are names that the model does not know, unless ``ignore_
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sized, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sized, ValuesView
 from collections.abc import Set as AnySet
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from axonad.config import check_bool
-from axonad.data.frames import Names, check_extra, match_channels, to_matrix
+from axonad.data.frames import Names, check_extra, match_channels
+from axonad.data.holding import recorded_values
 from axonad.data.series import Series
 from axonad.errors import ChannelError, InputError
 
 Row = NDArray[np.float64]
 
+NOTHING = object()
 SHOWN = 80  # characters of a value in an error message
 NOT_ROWS = (str, bytes, bytearray, memoryview, AnySet, KeysView, ValuesView, ItemsView)
 NOT_NUMBERS = (
@@ -47,6 +49,16 @@ class RowReader:
         self._names, self._channels = names, channels
         self._known = frozenset(names or ())
 
+    def take(self, rows: Any) -> tuple[Row, bool]:
+        """Return one row or many as a new matrix (rows, channels), and whether it was one."""
+        if isinstance(rows, Iterator):
+            first = next(rows, NOTHING)
+            is_one = first is not NOTHING and not _is_row(first)
+            rows = [] if first is NOTHING else chain([first], rows)
+        else:
+            is_one = _is_one(rows)
+        return (self.read(rows)[None], True) if is_one else (self.read_many(rows), False)
+
     def read(self, row: Any) -> Row:
         """Return one row as a new array."""
         if type(row) is np.ndarray and row.dtype == np.float64 and row.ndim == 1:
@@ -67,7 +79,7 @@ class RowReader:
             return np.array([self.read(row) for row in rows]).reshape(len(rows), self._channels)
         if np.ndim(rows) and len(rows) == 0:
             return np.empty((0, self._channels))
-        matrix, names = to_matrix(rows)
+        matrix, names = recorded_values(rows)
         if self.ignore_extra and names is not None and self._names is not None:
             known = [i for i, name in enumerate(names) if name in self._known]
             matrix, names = matrix[:, known], tuple(names[i] for i in known)
@@ -99,6 +111,23 @@ class RowReader:
         return [row.get(name) for name in self._names]
 
 
+def _is_one(rows: Any) -> bool:
+    """Return whether it is a single row: a mapping, or values that are no rows themselves."""
+    if isinstance(rows, Series):
+        return False
+    if hasattr(rows, "shape"):  # an array, a frame, a column
+        return len(rows.shape) < 2
+    if isinstance(rows, (Mapping, *NOT_ROWS)) or not isinstance(rows, Iterable):
+        return True
+    first = next(iter(rows), NOTHING)
+    return first is not NOTHING and not _is_row(first)
+
+
+def _is_row(value: Any) -> bool:
+    is_number = isinstance(value, NOT_NUMBERS) or getattr(value, "ndim", 1) == 0
+    return isinstance(value, Iterable) and not is_number
+
+
 def shown(value: Any) -> str:
     """Return the beginning of a value's ``repr`` for a message."""
     try:
@@ -116,7 +145,7 @@ def _listed(rows: Any) -> list[Any]:
     """Return an iterable of rows as a list."""
     if isinstance(rows, (*NOT_ROWS, Mapping)) or not isinstance(rows, Iterable):
         kind = type(rows).__name__
-        raise InputError(f"push_many needs a list of rows, an array or a frame, got {kind}")
+        raise InputError(f"push needs a row, a list of rows, an array or a frame, got {kind}")
     return list(rows)
 
 

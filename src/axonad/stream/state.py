@@ -1,57 +1,55 @@
-"""Files with the state of streams: the detector's fingerprint, the hold limit and the lanes."""
+"""Saved states of streams as bytes: a JSON document with kind, format, fingerprint and checksum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+import hashlib
+from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from axonad import modelfile
-from axonad.config import check_int
-from axonad.detector import Detector
 from axonad.errors import ModelFileError
 
 FORMAT = 3  # the first that release 0.3 reads
+OLD_KINDS = ("axonad-stream", "axonad-fleet")
+SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
-def write_state(
-    path: str | Path,
-    state: Mapping[str, Any],
-    *,
-    kind: str,
-    detector: Detector,
-    hold_limit: int,
-    overwrite: bool,
-) -> None:
-    """Write a state to one JSON file."""
-    document = {
-        "kind": kind,
-        "format": FORMAT,
-        "detector": detector.fingerprint,
-        "hold_limit": hold_limit,
-        **state,
-    }
-    modelfile.write_document(path, document, overwrite=overwrite)
+def pack(document: Mapping[str, Any], *, kind: str) -> bytes:
+    """Return a document of finite JSON values as bytes, with its checksum."""
+    body = orjson.dumps({"kind": kind, "format": FORMAT, **document}, option=SORTED)
+    return body[:-1] + b',"checksum":"' + _digest(body) + b'"}\n'
 
 
-@contextmanager
-def reading_state(
-    path: str | Path, *, kind: str, detector: Detector
-) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield a file's document and hold limit; errors in the body report the file as damaged."""
-    document = modelfile.read_document(path, kind=kind, newest=FORMAT)
-    if document["format"] < FORMAT:
+def unpack(data: bytes, *, kind: str, fingerprint: str, of: str) -> dict[str, Any]:
+    """Return a document; raise ModelFileError if it is damaged or not of this detector.
+
+    ``of`` says in the message what it is.
+    """
+    content = modelfile.parse(data, of)
+    document: dict[str, Any] = content if isinstance(content, dict) else {}
+    if document.get("kind") in OLD_KINDS and document.get("format") in (1, 2):
         raise ModelFileError(
-            f"{modelfile.shown(path)} was saved by axonad 0.2 or older, whose streams no later "
-            "version goes on with; begin a new state"
+            f"{of} was saved by axonad 0.2 or older, whose streams no later version goes on with; "
+            "begin a new one"
         )
-    if document.get("detector") != detector.fingerprint:
-        raise ModelFileError(
-            f"{modelfile.shown(path)} belongs to another detector; pass the one it was saved with"
-        )
+    if document.get("kind") != kind:
+        raise ModelFileError(f"{of} was not written by axonad: it is no {kind!r} document")
+    modelfile.check_format(of, document.get("format"), FORMAT)
+    checksum = document.pop("checksum", None)
     try:
-        check_int("hold_limit", document["hold_limit"], low=0)
-        yield document, document["hold_limit"]
-    except modelfile.MISFITS as error:
-        raise modelfile.damaged(path, error) from None
+        body = orjson.dumps(document, option=SORTED)
+    except (TypeError, ValueError) as error:  # such as half of a character
+        raise modelfile.damaged(of, error) from None
+    if not isinstance(checksum, str) or checksum.encode("ascii", "replace") != _digest(body):
+        raise ModelFileError(
+            f"{of} is damaged or was edited: its content does not match its checksum; save again"
+        )
+    if document.get("detector") != fingerprint:
+        raise ModelFileError(f"{of} belongs to another detector; pass the one it was saved with")
+    return document
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from axonad.errors import (
     NotFittedError,
 )
 from axonad.registry import load
-from axonad.stream import TOLERANCE, StreamScorer
+from axonad.stream import TOLERANCE, Session
 from axonad.testing.recordings import recordings_are_kept_apart
 from axonad.testing.requirements import CheckError, Make, example
 from axonad.testing.requirements import require as _require
@@ -210,14 +211,20 @@ def stream_equals_batch(make: Make) -> None:
     detector = make().fit(example())
     if not detector.is_causal:
         refused = "a detector that is not causal must not score streams"
-        _require_raises(ConfigError, lambda: StreamScorer(detector), refused)
+        _require_raises(ConfigError, lambda: Session(detector), refused)
         return
     X = example(rows=detector.history + 20, seed=1)
     expected = detector.score_ends(X)[0]
-    scorer = StreamScorer(detector)
-    live = [result.score for row in X if (result := scorer.push(row)) is not None]
+    live = _live_scores(detector, X)
     close = np.allclose(live, expected, rtol=TOLERANCE, atol=TOLERANCE)
     _require(close, "row by row the scores differ from those of the whole series")
+
+
+def _live_scores(detector: Any, X: Any) -> Any:
+    """Return the scores of rows that come one by one."""
+    session = Session(detector)
+    scores = np.concatenate([session.push(row).scores for row in X])
+    return scores[np.isfinite(scores)]
 
 
 def context_is_not_judged(make: Make) -> None:
@@ -239,8 +246,7 @@ def context_is_not_judged(make: Make) -> None:
             detector.save(folder)
             _require_equal(load(folder).decision_function(far), scores, "a saved context differs")
         if detector.is_causal:
-            scorer = StreamScorer(detector)
-            live = [result.score for row in far if (result := scorer.push(row)) is not None]
+            live = _live_scores(detector, far)
             close = np.allclose(live, detector.score_ends(far)[0], rtol=TOLERANCE, atol=TOLERANCE)
             _require(close, "row by row the scores in context differ from those of the series")
 
