@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from axonad.data.raster import SECOND
+from axonad.live.links import event_link
 from axonad.live.record import Course, EventRecord, VehicleStatus
 from axonad.live.web.names import to_cursor, to_iso
 
@@ -88,10 +89,12 @@ class EventAnswer(BaseModel):
     acknowledged: bool
     shelved: bool
     comments: list[CommentAnswer]
+    link: Annotated[str, Field(description="Of its page; absent without `public_url`.")] = ""
 
     @classmethod
-    def of(cls, event: EventRecord) -> EventAnswer:
-        """Return the answer of an event."""
+    def of(cls, event: EventRecord, *, public_url: str) -> EventAnswer:
+        """Return the answer of an event; only what is set here is sent."""
+        link = event_link(public_url, event.id)
         return cls(
             id=event.id,
             vehicle=event.vehicle,
@@ -118,6 +121,7 @@ class EventAnswer(BaseModel):
                 )
                 for comment in event.comments
             ],
+            **({"link": link} if link else {}),
         )
 
 
