@@ -3,16 +3,13 @@
 import json
 import urllib.request
 from datetime import datetime
-from time import time
 
 import pytest
 
 from axonad.live.config import Alertmanager
-from axonad.live.record import EventRecord, Notice
+from axonad.live.record import EventQuery
 from axonad.live.sinks.alertmanager import AlertmanagerSink
 from axonad.live.sinks.runner import SinkRunner
-from axonad.live.store.contract import Commit
-from axonad.live.store.memory import MemoryStore
 from tests.live.sources.brokers import alertmanager
 from tests.live.sources.fake_engine import wait_for
 
@@ -45,34 +42,29 @@ def notified(receiver):
     return [alert for _, _, body in receiver.posts for alert in json.loads(body)["alerts"]]
 
 
-def record(status):
-    now = round(time() * 1e6)
-    return EventRecord(
-        id="e1", vehicle="car <1>", number=1, kind="anomaly", severity="alarm", status=status,
-        begins=now - 5_000_000, ends=now, fired=now, peak=now, score=3.5, channels=("yaw_rate",),
-        final=status == "resolved",
-    )  # fmt: skip
-
-
-def test_an_event_fires_is_reminded_of_and_resolved(manager, receiver):
-    store = MemoryStore()
+def test_an_event_fires_is_reminded_of_and_resolved(drive, manager, receiver):
     settings = Alertmanager(url=f"http://127.0.0.1:{manager.port}", resend="1s")
-    runner = SinkRunner(AlertmanagerSink(settings, public_url=PUBLIC), store, poll=0.1)
-    fired, over = record("firing"), record("resolved")
-    store.commit(Commit(1, events=[fired], notices=[Notice("e1/fired", "fired", fired)]))
+    sink = AlertmanagerSink(settings, public_url=PUBLIC)
+    runner = SinkRunner(sink, drive.store, sentences=drive.sentences, poll=0.1)
     runner.start()
+    drive.send(160)
     wait_for(lambda: read(manager), "the alert")
+    (event,) = drive.engine.events(EventQuery())
     (first,) = read(manager)
-    assert first["labels"]["event"] == "e1" and first["status"]["state"] == "active"
-    assert first["annotations"]["description"] == "channels yaw_rate, score 3.5"
-    assert first["generatorURL"] == f"{PUBLIC}/events/e1"
+    assert first["labels"]["event"] == event.id and first["status"]["state"] == "active"
+    assert first["annotations"]["description"] == event.sentence
+    assert event.sentence.startswith("yaw_rate ")
+    assert first["generatorURL"] == f"{PUBLIC}/events/{event.id}"
     wait_for(lambda: ends(read(manager)[0]) > ends(first), "the reminder")
     (again,) = read(manager)
-    assert again["fingerprint"] == first["fingerprint"]
-    store.commit(Commit(2, events=[over], notices=[Notice("e1/resolved", "resolved", over)]))
+    for same in ("fingerprint", "annotations", "generatorURL", "startsAt"):
+        assert again[same] == first[same]
+    drive.send(240)
     wait_for(lambda: not read(manager), "the end of the alert")
     wait_for(lambda: len(notified(receiver)) == 2, "the news of its end")
     runner.stop()
-    alerts = notified(receiver)
-    assert [alert["status"] for alert in alerts] == ["firing", "resolved"]
-    assert all(alert["generatorURL"] == f"{PUBLIC}/events/e1" for alert in alerts)
+    fired, over = notified(receiver)
+    (event,) = drive.engine.events(EventQuery())
+    assert [fired["status"], over["status"]] == ["firing", "resolved"]
+    assert over["annotations"]["description"] == event.sentence
+    assert over["generatorURL"] == fired["generatorURL"]

@@ -71,6 +71,7 @@ def alert(
 ) -> dict[str, Any]:
     """Return an event as Alertmanager's API has it; ``link`` leads to its page."""
     channels = ", ".join(event.channels)
+    plain = f"channels {channels}, score {event.score:.3g}"
     return {
         "labels": dict(labels)
         | {
@@ -80,7 +81,7 @@ def alert(
         },
         "annotations": {
             "summary": f"{event.vehicle}: {event.kind} since {iso_time(event.begins)}",
-            "description": event.reason or f"channels {channels}, score {event.score:.3g}",
+            "description": event.sentence or event.reason or plain,
             "channels": channels,
             "severity": event.severity,
         },

@@ -41,6 +41,7 @@ def event_json(event: EventRecord, *, public_url: str = "") -> dict[str, Any]:
         "score": event.score,
         "channels": list(event.channels),
         "reason": event.reason,
+        "sentence": event.sentence,
         "drift": event.drift,
         "final": event.final,
         "acknowledged": event.acknowledged,

@@ -84,6 +84,7 @@ class EventAnswer(BaseModel):
     score: float | None
     channels: list[str]
     reason: str
+    sentence: Annotated[str, Field(description="As its page tells it; empty until it is made.")]
     drift: Annotated[bool, Field(description="Whether drift held while it was firing.")]
     final: Annotated[bool, Field(description="Whether it can no longer change.")]
     acknowledged: bool
@@ -107,6 +108,7 @@ class EventAnswer(BaseModel):
             fired=to_iso(event.fired),
             peak=to_iso(event.peak),
             reason=event.reason,
+            sentence=event.sentence,
             drift=event.drift,
             final=event.final,
             acknowledged=event.acknowledged,
