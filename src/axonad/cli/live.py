@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -122,8 +123,9 @@ def _run_demo(config: LiveConfig) -> None:
     )
     sources = [*open_sources(config), fleet]
     run_live(
-        detector, config, sources=sources, announce=partial(_announce, config), explaining=detector
-    )
+        detector, config, sources=sources, announce=partial(_announce, config),
+        explaining=deepcopy(detector),
+    )  # fmt: skip
 
 
 def _announce(config: LiveConfig, address: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from axonad.config import build, check_choice, check_int, read_toml
 from axonad.errors import ConfigError, suggest
+from axonad.live.links import check_public_url
 
 OVERLOAD = ("hold", "shed")
 ENGINES = ("local", "ray")
@@ -30,6 +31,7 @@ class Server:
     tls_cert: str = ""  # certificate chain, a PEM file; with tls_key the server speaks HTTPS
     tls_key: str = ""  # private key of the certificate, a PEM file
     hosts: tuple[str, ...] = ()  # further host names under which the page is reached
+    public_url: str = ""  # where people open the page, for links to events; none: without links
     max_body: int = 8_000_000  # bytes of a request
     rate: float = 200.0  # requests per second and client that are answered
     burst: int = 1_000  # requests that a client may send at once before `rate` counts
@@ -182,6 +184,8 @@ def parse_config(document: Mapping[str, Any]) -> LiveConfig:
     check_choice("overload of [input]", config.input.overload, OVERLOAD)
     check_choice("kind of [engine]", config.engine.kind, ENGINES)
     check_int("port of [server]", config.server.port, low=0, high=65_535)
+    if config.server.public_url:
+        check_public_url(config.server.public_url)
     return config
 
 

@@ -20,6 +20,7 @@ Micros = int
 class EventRecord:
     """An event as it is stored; people's actions on it are kept apart from what the alarms say.
 
+    So is the sentence, which :class:`axonad.live.sinks.sentences.Sentences` makes later.
     ``id`` is made by :func:`event_id`: the same event has the same one after a restart.
     """
 
@@ -42,6 +43,7 @@ class EventRecord:
     acknowledged: bool = False
     shelved: bool = False
     comments: tuple[Mapping[str, Any], ...] = ()  # time (µs), author, text
+    sentence: str = ""  # as its page tells it; empty until it is made
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ from axonad.live.engine.status import describe_model, part_of_sink
 from axonad.live.sample import Receipt
 from axonad.live.sinks.choose import open_sinks
 from axonad.live.sinks.runner import SinkRunner
+from axonad.live.sinks.sentences import Sentences
 from axonad.live.sources.contract import Source
 from axonad.live.sources.http import deliver
 from axonad.live.store.choose import open_store
 from axonad.live.watch import hold_limit
 from axonad.live.web.app import create_app
 from axonad.live.web.expected import expect_of
-from axonad.live.web.explaining import Explainer
+from axonad.live.web.explaining import Explainer, sentence_of
 from axonad.live.web.security import cautions, open_keys
 from axonad.live.web.serve import Source as Startable
 from axonad.live.web.serve import serve
@@ -75,8 +76,8 @@ def run_live(
     announce
         Called with the address of the page once it can be opened.
     explaining
-        The same detector loaded a second time, for the explanations on the page, so that they do
-        not disturb the scoring; None shows events without explanations.
+        The same detector loaded a second time, for explanations, so that they do not disturb the
+        scoring; None shows events, and tells them, without explanations.
     new_model
         Forget the states of vehicles of another model that the store holds; events stay.
     """
@@ -85,7 +86,11 @@ def run_live(
         log.warning("%s", caution)
     if detector.hold_ is None and not config.input.max_age:
         log.warning("%s", NO_HOLD)
+    explain = None
+    if explaining is not None:
+        explain = Explainer(explaining, hold_limit=hold_limit(detector, config.input))
     sinks: list[SinkRunner] = []
+    makers: list[SinkRunner] = []
     engine: Engine
     if config.engine.kind == "ray":
         engine = _ray_engine(detector, config, new_model=new_model)
@@ -94,10 +99,9 @@ def run_live(
         if new_model:
             store.replace_model(detector.fingerprint)
         engine = LocalEngine(detector, store, config)
-        sinks = [SinkRunner(sink, store) for sink in open_sinks(config)]
-    explain = None
-    if explaining is not None:
-        explain = Explainer(explaining, hold_limit=hold_limit(detector, config.input))
+        sentences = Sentences(store, partial(sentence_of, engine, explain))
+        sinks = [SinkRunner(sink, store, sentences=sentences) for sink in open_sinks(config)]
+        makers = [SinkRunner(sentences, store)]
     app = create_app(
         engine,
         config,
@@ -110,7 +114,7 @@ def run_live(
         engine.attach(partial(_of_source, source))
     for sink in sinks:
         engine.attach(partial(_of_sink, sink))
-    parts: list[Startable] = [*sinks, *(Bound(source, engine) for source in sources)]
+    parts: list[Startable] = [*sinks, *makers, *(Bound(source, engine) for source in sources)]
     serve(app, config.server, engine=engine, sources=parts, announce=announce)
 
 

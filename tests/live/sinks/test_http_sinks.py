@@ -2,15 +2,16 @@
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from time import time
 
 import pytest
 
 from axonad.errors import ConfigError
-from axonad.live.config import Alertmanager, Webhook
+from axonad.live.config import Alertmanager, Webhook, parse_config
 from axonad.live.record import Action, EventRecord, Notice
 from axonad.live.sinks.alertmanager import AlertmanagerSink
+from axonad.live.sinks.choose import open_sinks
 from axonad.live.sinks.contract import SinkError
 from axonad.live.sinks.runner import SinkRunner
 from axonad.live.sinks.webhook import WebhookSink, sign
@@ -18,38 +19,6 @@ from axonad.live.store.contract import Commit
 from axonad.live.store.memory import MemoryStore
 
 NOW = round(time() * 1e6)
-
-
-class Receiver(ThreadingHTTPServer):
-    """Collects what is posted; answers with the status codes in ``answers`` first."""
-
-    def __init__(self):
-        self.posts, self.answers = [], []
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        code = self.server.answers.pop(0) if self.server.answers else 200
-        if code == 200:
-            self.server.posts.append((self.path, self.headers, body))
-        self.send_response(code)
-        if code == 302:
-            self.send_header("Location", self.server.url)
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def receiver():
-    with Receiver() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
 
 
 def record(number=1, status="firing", ends=NOW):
@@ -137,3 +106,36 @@ def test_redirects_and_dead_servers_are_failures(receiver):
         WebhookSink(Webhook(url="http://127.0.0.1:9")).tell([notice("fired", record())])
     with pytest.raises(ConfigError, match="must be an address"):
         WebhookSink(Webhook(url="file:///etc/passwd"))
+
+
+LINKED = "https://fleet.example.org/events/e1"
+
+
+def told_with(make_sink, receiver, event):
+    make_sink(public_url="https://fleet.example.org/").tell([notice("fired", event)])
+    make_sink().tell([notice("fired", event)])
+    return [json.loads(body) for _, _, body in receiver.posts]
+
+
+def test_notices_link_to_the_page_of_the_event_if_its_address_is_known(receiver):
+    hook = partial(WebhookSink, Webhook(url=receiver.url))
+    linked, plain = told_with(hook, receiver, record())
+    assert linked["event"]["link"] == LINKED and "link" not in plain["event"]
+    receiver.posts.clear()
+    alerts = partial(AlertmanagerSink, Alertmanager(url=receiver.url))
+    (linked,), (plain,) = told_with(alerts, receiver, record())
+    assert linked["generatorURL"] == LINKED and "generatorURL" not in plain
+
+
+def test_every_sink_is_given_the_public_address():
+    config = parse_config(
+        {
+            "server": {"public_url": "https://fleet.example.org"},
+            "alertmanager": {"url": "http://127.0.0.1:9"},
+            "webhook": {"url": "http://127.0.0.1:9"},
+            "mqtt": {"url": "mqtt://127.0.0.1:9"},
+            "mqtt_events": {"topic": "events"},
+        }
+    )
+    for sink in open_sinks(config):
+        assert sink._public_url == "https://fleet.example.org"

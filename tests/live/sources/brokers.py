@@ -1,4 +1,4 @@
-"""Brokers of their own for tests, on free ports of this machine; they can be killed and started."""
+"""Brokers and an Alertmanager for tests, on free ports; they can be killed and started."""
 
 from __future__ import annotations
 
@@ -81,6 +81,22 @@ def nats_server(folder, *options):
     def command(port, folder):
         place = ["-a", "127.0.0.1", "-p", str(port), "-sd", str(folder)]
         return [program, "-js", *place, *options]
+
+    return Broker(folder, command)
+
+
+def alertmanager(folder, *, receiver):
+    """Return a Prometheus Alertmanager that notifies a webhook at once."""
+    program = find("prometheus-alertmanager")
+
+    def command(port, folder):
+        path = folder / "alertmanager.yml"
+        path.write_text(
+            "route: {receiver: here, group_by: [...], group_wait: 0s, group_interval: 1s}\n"
+            f"receivers: [{{name: here, webhook_configs: [{{url: '{receiver}'}}]}}]\n"
+        )
+        alone = ["--cluster.listen-address=", f"--storage.path={folder}/data"]
+        return [program, f"--config.file={path}", f"--web.listen-address=127.0.0.1:{port}", *alone]
 
     return Broker(folder, command)
 

@@ -132,6 +132,12 @@ class Twins(RuleBasedStateMachine):
         assert self.store.act(id, action) == self.twin.act(id, action)
         assert self.store.event(id) == self.twin.event(id)
 
+    @rule(id=st.sampled_from("pqz"), sentence=st.sampled_from(["yaw\0 \ud800 is frozen", "ü"]))
+    def put_sentence(self, id, sentence):
+        self.store.put_sentence(id, sentence)
+        self.twin.put_sentence(id, sentence)
+        assert self.store.event(id) == self.twin.event(id)
+
     @rule(vehicle=VEHICLES, start=TIMES | st.just(-HUGE), end=TIMES | st.just(HUGE), rows=TIMES)
     def ask_for_course(self, vehicle, start, end, rows):
         found, wanted = (s.course(vehicle, start, end, rows=rows) for s in (self.store, self.twin))

@@ -64,6 +64,9 @@ def test_a_store_of_version_1_keeps_all_it_held(place, old, monkeypatch):
     (event,) = store.events(EventQuery())
     assert event == store.event("e")
     assert (event.score, event.acknowledged, event.comments[0]["text"]) == (2.5, True, "seen")
+    assert event.sentence == ""
+    store.put_sentence("e", "speed is frozen")
+    assert store.event("e").sentence == "speed is frozen"
     assert [notice.id for _, notice in store.notices("web", limit=5)] == ["e fired 12"]
     assert store.notices("mail", limit=5) == []
     course = store.course("car", 0, 100, rows=10)

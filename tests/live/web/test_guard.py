@@ -45,6 +45,11 @@ def test_only_known_host_names_are_answered(engine, host, status):
     assert client.get("/health", headers={"host": host}).status_code == status
 
 
+def test_the_host_of_the_public_address_is_known(engine):
+    client = make_client(engine, server=Server(public_url="https://Fleet.example:8443"))
+    assert client.get("/health", headers={"host": "fleet.example:8443"}).status_code == 200
+
+
 def test_answers_forbid_foreign_scripts_and_frames(local):
     for path in ("/", "/api/v1/vehicles", "/nothing"):
         headers = local.page(path).headers

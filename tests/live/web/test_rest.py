@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from axonad.errors import InputError
+from axonad.live.config import Server
 from axonad.live.inbox import OverloadError
 from axonad.live.sample import Receipt
 from tests.live.web.client import make_client
@@ -85,6 +86,16 @@ def test_people_act_on_events(client, engine):
     answer = client.post(f"/api/v1/events/{id}/comment", json={"text": "seen"}).json()
     assert [(one["author"], one["text"]) for one in answer["comments"]] == [("local", "seen")]
     assert client.get(f"/api/v1/events/{id}").json() == answer
+
+
+def test_events_link_to_their_page_if_its_address_is_known(engine, client):
+    id = engine.fire("car 1").id
+    assert "link" not in client.get(f"/api/v1/events/{id}").json()
+    public = make_client(engine, server=Server(public_url="https://fleet.example.org"))
+    event = public.get(f"/api/v1/events/{id}").json()
+    assert event["link"] == f"https://fleet.example.org/events/{id}"
+    assert public.get("/api/v1/events").json()["events"] == [event]
+    assert public.post(f"/api/v1/events/{id}/shelve").json()["link"] == event["link"]
 
 
 @pytest.mark.parametrize(

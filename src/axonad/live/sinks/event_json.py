@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from axonad.live.links import event_link
 from axonad.live.record import EventRecord
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -23,8 +24,9 @@ def iso_time(micros: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def event_json(event: EventRecord) -> dict[str, Any]:
-    """Return an event as JSON values, with times as text."""
+def event_json(event: EventRecord, *, public_url: str = "") -> dict[str, Any]:
+    """Return an event as JSON values, with times as text, and a link if there is an address."""
+    link = event_link(public_url, event.id)
     return {
         "id": event.id,
         "vehicle": event.vehicle,
@@ -39,6 +41,7 @@ def event_json(event: EventRecord) -> dict[str, Any]:
         "score": event.score,
         "channels": list(event.channels),
         "reason": event.reason,
+        "sentence": event.sentence,
         "drift": event.drift,
         "final": event.final,
         "acknowledged": event.acknowledged,
@@ -46,4 +49,4 @@ def event_json(event: EventRecord) -> dict[str, Any]:
         "comments": [
             dict(comment) | {"time": iso_time(comment["time"])} for comment in event.comments
         ],
-    }
+    } | ({"link": link} if link else {})

@@ -28,7 +28,7 @@ class MqttSink:
     every = 0.0
     give_up = 86_400.0
 
-    def __init__(self, broker: Mqtt, settings: MqttEvents) -> None:
+    def __init__(self, broker: Mqtt, settings: MqttEvents, *, public_url: str = "") -> None:
         if not broker.url:
             raise ConfigError("[mqtt_events] needs the broker: set url of [mqtt]")
         check_bool("retain of [mqtt_events]", settings.retain)
@@ -37,6 +37,7 @@ class MqttSink:
                 f"topic of [mqtt_events] must not contain + or #, got {settings.topic!r}"
             )
         self._topic, self._retain = settings.topic, settings.retain
+        self._public_url = public_url
         own = replace(broker, client_id=f"{broker.client_id}-events", session="0s")
         self._connection = read_connection(own)
         self._client: Any = None
@@ -68,7 +69,8 @@ class MqttSink:
             client.loop_stop()
 
     def _publish(self, client: Any, notice: Notice) -> Any:
-        body = {"id": notice.id, "what": notice.what, "event": event_json(notice.event)}
+        event = event_json(notice.event, public_url=self._public_url)
+        body = {"id": notice.id, "what": notice.what, "event": event}
         name = "".join("_" if sign in FORBIDDEN else sign for sign in notice.event.vehicle)
         topic = self._topic.replace("{vehicle}", name)
         return client.publish(topic, orjson.dumps(body), qos=1, retain=self._retain)

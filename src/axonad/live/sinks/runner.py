@@ -8,25 +8,35 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from math import inf
 from threading import Event, Thread
 from time import monotonic, time
 
-from axonad.live.record import EventQuery
+from axonad.live.record import EventQuery, Notice
 from axonad.live.sinks.contract import Sink, SinkError, SinkStatus
+from axonad.live.sinks.sentences import Sentences
 from axonad.live.store.contract import Store, StoreError
 
 log = logging.getLogger("axonad.live")
 
 PAUSES = (0.5, 60.0)  # seconds between two tries: the first pause, the longest
 REMINDED = 10_000  # firing events told at most
+PATIENCE = 5.0  # seconds for which notices that wait are told with new sentences
 
 
 class SinkRunner:
-    """Runs one sink."""
+    """Runs one sink.
 
-    def __init__(self, sink: Sink, store: Store, *, poll: float = 0.5) -> None:
+    Notices carry the sentence of their event. When many wait, only those of the first seconds get
+    one that has yet to be made, so that none is told late for it.
+    """
+
+    def __init__(
+        self, sink: Sink, store: Store, *, sentences: Sentences | None = None, poll: float = 0.5
+    ) -> None:
         self.status = SinkStatus(sink.name)
         self._sink, self._store, self._poll = sink, store, poll
+        self._sentences, self._patient_until = sentences, inf
         self._stopping = Event()
         self._thread = Thread(target=self._run, name=f"axonad-{sink.name}", daemon=True)
 
@@ -51,17 +61,25 @@ class SinkRunner:
             limit = (time() - self._sink.give_up) * 1e6
             fresh = [(number, notice) for number, notice in found if notice.event.ends >= limit]
         if fresh:
-            self._sink.tell([notice for _, notice in fresh])
+            self._sink.tell([self._with_sentence(notice) for _, notice in fresh])
         self._store.confirm(self._sink.name, [number for number, _ in found])
         old = len(found) - len(fresh)
         told, given_up = self.status.told + len(fresh), self.status.given_up + old
         self.status = replace(self.status, told=told, given_up=given_up, error="")
         return len(found) == self._sink.at_once
 
+    def _with_sentence(self, notice: Notice) -> Notice:
+        if self._sentences is None:
+            return notice
+        is_patient = monotonic() < self._patient_until
+        find = self._sentences.of if is_patient else self._sentences.kept
+        return replace(notice, event=replace(notice.event, sentence=find(notice.event)))
+
     def _run(self) -> None:
         pause, reminded = PAUSES[0], -1e18
         while not self._stopping.is_set():
             try:
+                self._patient_until = monotonic() + PATIENCE
                 while not self._stopping.is_set() and self.round():
                     pass
                 if self._sink.every and monotonic() - reminded >= self._sink.every:

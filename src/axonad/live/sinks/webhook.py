@@ -28,18 +28,18 @@ class WebhookSink:
     at_once = 1
     every = 0.0
 
-    def __init__(self, settings: Webhook, *, secret: str = "") -> None:
+    def __init__(self, settings: Webhook, *, secret: str = "", public_url: str = "") -> None:
         self.give_up = to_seconds("give_up of [webhook]", settings.give_up)
         self._url = check_url("url of [webhook]", settings.url)
         self._timeout = to_seconds("timeout of [webhook]", settings.timeout)
         self._secret = secret.encode()
+        self._public_url = public_url
 
     def tell(self, notices: Sequence[Notice]) -> None:
         """Post notices, one request each; raise SinkError at the first that fails."""
         for notice in notices:
-            body = orjson.dumps(
-                {"id": notice.id, "what": notice.what, "event": event_json(notice.event)}
-            )
+            event = event_json(notice.event, public_url=self._public_url)
+            body = orjson.dumps({"id": notice.id, "what": notice.what, "event": event})
             headers = {"X-AxonAD-Id": notice.id}
             if self._secret:
                 stamp = str(int(time()))

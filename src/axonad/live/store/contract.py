@@ -55,7 +55,7 @@ class Commit:
     number: int
     tails: Sequence[Tail] = ()
     snapshots: Sequence[Snapshot] = ()
-    events: Sequence[EventRecord] = ()  # inserted, or replaced except for people's actions
+    events: Sequence[EventRecord] = ()  # inserted, or replaced but for actions and sentence
     notices: Sequence[Notice] = ()  # those with a known id are skipped
     positions: Mapping[str, int] = field(default_factory=dict)
 
@@ -108,6 +108,9 @@ class Store(Protocol):
 
     def act(self, id: str, action: Action) -> EventRecord | None:
         """Store a person's action; return the event as it is then, None if it is not known."""
+
+    def put_sentence(self, id: str, sentence: str) -> None:
+        """Store the sentence of an event, if the event is known."""
 
     def course(self, vehicle: str, start: Micros, end: Micros, *, rows: int) -> Course | None:
         """Return the rows of snapshots in ``[start, end)``, at most the first ``rows``."""

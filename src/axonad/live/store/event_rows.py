@@ -1,7 +1,7 @@
 """Events as rows of a table, and questions about them as SQL.
 
-What alarms say and what people did lie in columns of their own, so that one can be replaced
-without the other. Numbers and texts that nobody searches for are one column of JSON.
+What alarms say, the sentence and what people did lie in columns of their own, so that one can be
+replaced without the others. Numbers and texts that nobody searches for are one column of JSON.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from axonad.live.record import EventQuery, EventRecord
 SEARCHED = ("id", "vehicle", "kind", "severity", "status", "begins", "ends", "changed")
 DETAIL = ("number", "fired", "peak", "score", "channels", "reason", "drift", "final")
 PEOPLE = ("acknowledged", "shelved", "comments")
-COLUMNS = ", ".join((*SEARCHED, "detail", *PEOPLE))
+COLUMNS = ", ".join((*SEARCHED, "detail", "sentence", *PEOPLE))
 UPSERT = (
-    f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join('?' * (len(SEARCHED) + 4))})"  # noqa: S608
+    f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join('?' * (len(SEARCHED) + 5))})"  # noqa: S608
     " ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in (*SEARCHED[1:], "detail"))
 )
@@ -31,15 +31,16 @@ def to_row(event: EventRecord, *, changed: int) -> tuple[Any, ...]:
     texts = [to_key(known[name]) for name in SEARCHED[:5]]
     numbers = [known[name] for name in SEARCHED[5:]]
     flags = [int(event.acknowledged), int(event.shelved)]
-    return (*texts, *numbers, detail, *flags, json.dumps(known["comments"]))
+    return (*texts, *numbers, detail, to_key(event.sentence), *flags, json.dumps(known["comments"]))
 
 
 def from_row(row: tuple[Any, ...]) -> EventRecord:
     """Return the event of a row with :data:`COLUMNS`."""
     known: dict[str, Any] = dict(zip(SEARCHED, row, strict=False))
     known |= {name: from_key(known[name]) for name in SEARCHED[:5]} | json.loads(row[8])
-    known |= {"acknowledged": bool(row[9]), "shelved": bool(row[10])}
-    known |= {"channels": tuple(known["channels"]), "comments": tuple(json.loads(row[11]))}
+    known |= {"acknowledged": bool(row[10]), "shelved": bool(row[11])}
+    known |= {"channels": tuple(known["channels"]), "comments": tuple(json.loads(row[12]))}
+    known["sentence"] = from_key(row[9])
     return EventRecord(**known)
 
 

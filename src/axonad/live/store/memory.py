@@ -109,6 +109,12 @@ class MemoryStore:
                 event = self._events[id] = replace(event, **acted(event, action))
             return event
 
+    def put_sentence(self, id: str, sentence: str) -> None:
+        """Store the sentence of an event, if the event is known."""
+        with self._lock:
+            if id in self._events:
+                self._events[id] = replace(self._events[id], sentence=sentence)
+
     def course(self, vehicle: str, start: Micros, end: Micros, *, rows: int) -> Course | None:
         """Return the rows of snapshots in ``[start, end)``, at most the first ``rows``."""
         with self._lock:
@@ -189,8 +195,9 @@ def _with_actions(event: EventRecord, known: EventRecord | None, commit: Commit)
     if known is None:
         return event
     return replace(
-        event, acknowledged=known.acknowledged, shelved=known.shelved, comments=known.comments
-    )
+        event, acknowledged=known.acknowledged, shelved=known.shelved, comments=known.comments,
+        sentence=known.sentence,
+    )  # fmt: skip
 
 
 def _matches(event: EventRecord, query: EventQuery) -> bool:

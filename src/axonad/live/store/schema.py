@@ -52,7 +52,9 @@ VERSION_1 = (
     "CREATE TABLE positions (source {name} PRIMARY KEY, position BIGINT NOT NULL)",
 )
 
-MIGRATIONS: list[tuple[str, ...]] = [VERSION_1]
+VERSION_2 = ("ALTER TABLE events ADD COLUMN sentence {name} NOT NULL DEFAULT ''",)
+
+MIGRATIONS: list[tuple[str, ...]] = [VERSION_1, VERSION_2]
 """What makes version 1 of nothing, 2 of 1, and so on. Never change one that was released."""
 
 

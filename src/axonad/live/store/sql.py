@@ -148,6 +148,12 @@ class SqlStore:
             session.run(sql, *row[-3:], to_key(id))
             return event_rows.from_row(row)
 
+    def put_sentence(self, id: str, sentence: str) -> None:
+        """Store the sentence of an event, if the event is known."""
+        with self._db.writes() as session:
+            sql = "UPDATE events SET sentence = ? WHERE id = ?"
+            session.run(sql, to_key(sentence), to_key(id))
+
     def course(self, vehicle: str, start: Micros, end: Micros, *, rows: int) -> Course | None:
         """Return the rows of snapshots in ``[start, end)``, at most the first ``rows``."""
         start, end = clamp(start), clamp(end)

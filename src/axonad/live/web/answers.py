@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from axonad.data.raster import SECOND
+from axonad.live.links import event_link
 from axonad.live.record import Course, EventRecord, VehicleStatus
 from axonad.live.web.names import to_cursor, to_iso
 
@@ -83,15 +84,18 @@ class EventAnswer(BaseModel):
     score: float | None
     channels: list[str]
     reason: str
+    sentence: Annotated[str, Field(description="As its page tells it; empty until it is made.")]
     drift: Annotated[bool, Field(description="Whether drift held while it was firing.")]
     final: Annotated[bool, Field(description="Whether it can no longer change.")]
     acknowledged: bool
     shelved: bool
     comments: list[CommentAnswer]
+    link: Annotated[str, Field(description="Of its page; absent without `public_url`.")] = ""
 
     @classmethod
-    def of(cls, event: EventRecord) -> EventAnswer:
-        """Return the answer of an event."""
+    def of(cls, event: EventRecord, *, public_url: str) -> EventAnswer:
+        """Return the answer of an event; only what is set here is sent."""
+        link = event_link(public_url, event.id)
         return cls(
             id=event.id,
             vehicle=event.vehicle,
@@ -104,6 +108,7 @@ class EventAnswer(BaseModel):
             fired=to_iso(event.fired),
             peak=to_iso(event.peak),
             reason=event.reason,
+            sentence=event.sentence,
             drift=event.drift,
             final=event.final,
             acknowledged=event.acknowledged,
@@ -118,6 +123,7 @@ class EventAnswer(BaseModel):
                 )
                 for comment in event.comments
             ],
+            **({"link": link} if link else {}),
         )
 
 

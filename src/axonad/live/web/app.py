@@ -30,11 +30,12 @@ from axonad.live.web import (
     streams,
 )
 from axonad.live.web.expected import Expect
+from axonad.live.web.explaining import Explain
 from axonad.live.web.feed import Busy, Feed
 from axonad.live.web.guard import HEADERS, Guard
 from axonad.live.web.keys import Keys
 from axonad.live.web.security import Door
-from axonad.live.web.site import Deliver, Explain, Site
+from axonad.live.web.site import Deliver, Site
 
 ROUTERS = (rest, rest_events, rest_samples, metrics, streams, rendering, pages, event_pages, login)
 ABOUT = (

@@ -15,7 +15,7 @@ from axonad.alarms.event import ANOMALY
 from axonad.data.raster import SECOND
 from axonad.errors import AxonADError
 from axonad.live.record import ACTIONS, EventQuery, EventRecord
-from axonad.live.web.explaining import KIND_WORDS, told_by_reason
+from axonad.live.web.explaining import KIND_WORDS, rows_around, told_by_reason
 from axonad.live.web.names import checked, to_words
 from axonad.live.web.rendering import as_html, go_to, render
 from axonad.live.web.rest_events import LONGEST_COMMENT, act, find_event, page_of, read_place
@@ -34,8 +34,6 @@ from axonad.report.page.document import data_block
 from axonad.report.page.event_section import render_event
 
 PER_PAGE = 50
-AROUND = 600  # rows before and after an event, if the explanation does not say
-LONGEST = 4_000  # rows of an event
 NOTHING: Any = np.zeros(0)
 CHOICES = {
     "kind": ("anomaly", "data", "drift"),
@@ -134,11 +132,7 @@ def _explained(site: Site, event: EventRecord) -> tuple[EventView, str]:
     plain = _plain(event, site.engine.model.threshold)
     if site.explain is None:
         return plain, "Events are not explained here."
-    around = int(getattr(site.explain, "around", AROUND))
-    margin = round(around * (site.engine.model.interval or 1.0) * SECOND)
-    course = site.engine.course(
-        event.vehicle, event.begins - margin, event.ends + margin, rows=2 * around + LONGEST
-    )
+    course = rows_around(site.engine, site.explain, event)
     if course is None:
         return plain, "The rows of this event are no longer stored."
     try:

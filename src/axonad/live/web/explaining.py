@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
@@ -14,10 +15,12 @@ from axonad.alarmed import TimedEvent
 from axonad.alarms.event import ANOMALY, DATA, DRIFT, AlarmEvent
 from axonad.alarms.scored import explained_at_end
 from axonad.data.holding import HOLD_LIMIT, hold_missing
+from axonad.data.raster import SECOND
 from axonad.data.series import Series
 from axonad.detector import Detector
 from axonad.errors import ConfigError, DataWarning, InputError
 from axonad.explain.scene import AROUND
+from axonad.live.engine.contract import Engine
 from axonad.live.record import Course, EventRecord
 from axonad.report.page.axis import Axis
 from axonad.report.page.content import EventView
@@ -25,7 +28,13 @@ from axonad.report.page.gather import view_event
 from axonad.report.page.scoring import Scored
 
 KEPT = 64  # explanations
+MARGIN = 600  # rows before and after an event, if the explanation does not say
+LONGEST = 4_000  # rows of an event
 KIND_WORDS = {DATA: "bad data", DRIFT: "drift"}
+
+
+Explain = Callable[[Course, EventRecord], EventView]
+"""Tells an event by the rows around it."""
 
 
 class Explainer:
@@ -81,6 +90,22 @@ class Explainer:
         if event.kind == ANOMALY:
             return view
         return replace(view, kind=KIND_WORDS[event.kind], sentence=told_by_reason(event), parts=())
+
+
+def rows_around(engine: Engine, explain: Explain, event: EventRecord) -> Course | None:
+    """Return the rows that explain an event; None if they are no longer stored."""
+    around = int(getattr(explain, "around", MARGIN))
+    margin = round(around * (engine.model.interval or 1.0) * SECOND)
+    start, end = event.begins - margin, event.ends + margin
+    return engine.course(event.vehicle, start, end, rows=2 * around + LONGEST)
+
+
+def sentence_of(engine: Engine, explain: Explain | None, event: EventRecord) -> str:
+    """Return the sentence that the page of an event tells; empty if there is none."""
+    if event.kind != ANOMALY:
+        return told_by_reason(event)
+    course = None if explain is None else rows_around(engine, explain, event)
+    return "" if explain is None or course is None else explain(course, event).sentence
 
 
 def told_by_reason(event: EventRecord) -> str:

@@ -17,6 +17,7 @@ from axonad.live.web.rest import BEARER, PREFIX, PROBLEMS, After, Limit
 from axonad.live.web.site import Here, Site, Who
 
 LONGEST_COMMENT = 4_000  # characters
+ONLY_SET: dict[str, Any] = {"response_model_exclude_unset": True}  # without a link if there is none
 
 router = APIRouter(prefix=PREFIX, tags=["events"], responses=PROBLEMS, dependencies=[BEARER])
 
@@ -27,7 +28,7 @@ class Comment(BaseModel):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_COMMENT)]
 
 
-@router.get("/events", summary="Events, newest first")
+@router.get("/events", summary="Events, newest first", **ONLY_SET)
 def list_events(
     site: Here,
     vehicle: Annotated[str, Query(description="Its whole name.")] = "",
@@ -50,43 +51,48 @@ def list_events(
         before=read_place(after), limit=limit + 1,
     )  # fmt: skip
     events, following = page_of(site, query)
-    return EventsAnswer(events=[EventAnswer.of(event) for event in events], next=following)
+    return EventsAnswer(events=[answer_of(site, event) for event in events], next=following)
 
 
-@router.get("/events/{id}", summary="One event")
+@router.get("/events/{id}", summary="One event", **ONLY_SET)
 def get_event(site: Here, id: str) -> EventAnswer:
     """Return an event by its id."""
-    return EventAnswer.of(find_event(site, id))
+    return answer_of(site, find_event(site, id))
 
 
-@router.post("/events/{id}/acknowledge", summary="Say that somebody takes care of it")
+@router.post("/events/{id}/acknowledge", summary="Say that somebody takes care of it", **ONLY_SET)
 def acknowledge_event(site: Here, who: Who, id: str) -> EventAnswer:
     """Mark an event as acknowledged and return it."""
-    return EventAnswer.of(act(site, id, "acknowledge", author=who.name))
+    return answer_of(site, act(site, id, "acknowledge", author=who.name))
 
 
-@router.post("/events/{id}/unacknowledge", summary="Take that back")
+@router.post("/events/{id}/unacknowledge", summary="Take that back", **ONLY_SET)
 def unacknowledge_event(site: Here, who: Who, id: str) -> EventAnswer:
     """Mark an event as not acknowledged and return it."""
-    return EventAnswer.of(act(site, id, "unacknowledge", author=who.name))
+    return answer_of(site, act(site, id, "unacknowledge", author=who.name))
 
 
-@router.post("/events/{id}/shelve", summary="Set it aside")
+@router.post("/events/{id}/shelve", summary="Set it aside", **ONLY_SET)
 def shelve_event(site: Here, who: Who, id: str) -> EventAnswer:
     """Mark an event as shelved and return it."""
-    return EventAnswer.of(act(site, id, "shelve", author=who.name))
+    return answer_of(site, act(site, id, "shelve", author=who.name))
 
 
-@router.post("/events/{id}/unshelve", summary="Take it up again")
+@router.post("/events/{id}/unshelve", summary="Take it up again", **ONLY_SET)
 def unshelve_event(site: Here, who: Who, id: str) -> EventAnswer:
     """Mark an event as not shelved and return it."""
-    return EventAnswer.of(act(site, id, "unshelve", author=who.name))
+    return answer_of(site, act(site, id, "unshelve", author=who.name))
 
 
-@router.post("/events/{id}/comment", summary="Write something about it")
+@router.post("/events/{id}/comment", summary="Write something about it", **ONLY_SET)
 def comment_event(site: Here, who: Who, id: str, comment: Comment) -> EventAnswer:
     """Add a comment to an event and return it."""
-    return EventAnswer.of(act(site, id, "comment", author=who.name, text=comment.text))
+    return answer_of(site, act(site, id, "comment", author=who.name, text=comment.text))
+
+
+def answer_of(site: Site, event: EventRecord) -> EventAnswer:
+    """Return the answer of an event, with a link to its page if the address of that is known."""
+    return EventAnswer.of(event, public_url=site.config.server.public_url)
 
 
 def act(site: Site, id: str, what: str, *, author: str, text: str = "") -> EventRecord:

@@ -51,7 +51,9 @@ class Door:
         self.keys = keys
         self._clock = clock
         self._own_secret = secrets.token_bytes(32)
-        self._hosts = {*LOCAL_NAMES, *(name.lower() for name in server.hosts), server.host.lower()}
+        public = urlsplit(server.public_url).hostname or ""
+        names = (*LOCAL_NAMES, *server.hosts, server.host, *([public] if public else []))
+        self._hosts = {name.lower() for name in names}
 
     # -- callers -----------------------------------------------------------------------------
 

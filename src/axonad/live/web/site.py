@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Protocol, cast
 
@@ -11,15 +10,11 @@ from fastapi import Depends, Request
 
 from axonad.live.config import LiveConfig
 from axonad.live.engine.contract import Engine
-from axonad.live.record import Course, EventRecord
 from axonad.live.sample import Receipt
 from axonad.live.web.expected import Expect
+from axonad.live.web.explaining import Explain
 from axonad.live.web.feed import Feed
 from axonad.live.web.security import Caller, Door
-from axonad.report.page.content import EventView
-
-Explain = Callable[[Course, EventRecord], EventView]
-"""Tells an event by the rows around it."""
 
 
 class Deliver(Protocol):
