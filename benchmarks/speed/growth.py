@@ -263,7 +263,8 @@ def main() -> None:
     parser.add_argument("axis", nargs="?", choices=[*SIZES, "table", "draw"], default="table")
     parser.add_argument("detectors", nargs="*", help=f"names, or {', '.join(SETTINGS)}")
     parser.add_argument("--sizes", type=int, nargs="+")
-    parser.add_argument("--most", type=float, default=60, help="seconds of a fit of the release")
+    most = "seconds of a fit of the release; below 0 leaves it out"
+    parser.add_argument("--most", type=float, default=60, help=most)
     parser.add_argument("--release", type=Path, default=ROOT / ".release-0.2.0" / "source")
     parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()
