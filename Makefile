@@ -76,7 +76,7 @@ test-more: $(READY)  ## what takes longer: a Ray cluster, the paper's experiment
 browser: $(READY)  ## the pages of `axonad report` and `axonad live` in Chromium, which must be installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
-live: $(READY)  ## `axonad live` with servers: PostgreSQL and brokers, skipped where there are none
+live: $(READY)  ## `axonad live` with PostgreSQL, brokers, Alertmanager; skipped where there are none
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m live -rs tests
 
 site: $(READY)  ## build the documentation into site/, and run its longer pages

@@ -67,8 +67,9 @@ def read_outcome(url: str, model: str, fleet: Fleet, told: Counter[str]) -> Outc
 def compare(found: Outcome, expected: Outcome) -> list[str]:
     """Return what differs, as sentences."""
     wrong = []
-    plain = [replace(event, changed=0, score=0.0) for event in found.events]
-    wanted = [replace(event, changed=0, score=0.0) for event in expected.events]
+    # a sentence tells what was known when it was made, at a time of its own
+    plain = [replace(event, changed=0, score=0.0, sentence="") for event in found.events]
+    wanted = [replace(event, changed=0, score=0.0, sentence="") for event in expected.events]
     if plain != wanted:
         odd = [event for event in plain if event not in wanted]
         missing = [event for event in wanted if event not in plain]
