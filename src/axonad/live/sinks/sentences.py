@@ -63,7 +63,7 @@ class Sentences:
         for notice in notices:
             began = monotonic()
             self.of(notice.event)
-            sleep(min(monotonic() - began, PAUSE))  # many at once leave the processor to the engine
+            sleep(min(monotonic() - began, PAUSE))  # many at once leave the CPU to the engine
 
     def remind(self, firing: Sequence[EventRecord]) -> None:
         """Do nothing."""
