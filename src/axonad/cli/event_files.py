@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from axonad import atomic
 from axonad.alarmed import TimedEvent
 from axonad.alarms.event import AlarmEvent
 from axonad.cli.output_files import write_table
 from axonad.explain import Why
+from axonad.stream.vehicles import plain_time
 
 EVENT_ENDINGS = (".csv", ".json")
 COLUMNS = ("from", "to", "start", "end", "peak", "score", "channels")
@@ -50,12 +49,12 @@ def event_record(timed: TimedEvent) -> dict[str, Any]:
     """Return an event as JSON values; ``end`` is the last step, as ``to`` is its time."""
     event = timed.event
     record = {
-        "from": _plain(timed.begins),
-        "to": _plain(timed.ends),
+        "from": plain_time(timed.begins),
+        "to": plain_time(timed.ends),
         "start": event.start,
         "end": event.end - 1,
         "peak": event.peak,
-        "score": _plain(event.score),
+        "score": plain_time(event.score),
         "channels": list(event.channels),
     }
     if isinstance(event, AlarmEvent):
@@ -77,14 +76,3 @@ def why_cells(why: Why | None) -> tuple[Any, ...]:
         return (None,) * len(WHY_COLUMNS)
     vanishes = "yes" if why.counterfactual.vanishes else "no"
     return why.kind, why.sentence, " ".join(why.channels), vanishes
-
-
-def _plain(time: Any) -> Any:
-    """Return a time as JSON has it: a number, or text in ISO 8601."""
-    if isinstance(time, np.datetime64):
-        return str(time)
-    if isinstance(time, np.generic):
-        time = time.item()
-    if isinstance(time, float) and not np.isfinite(time):
-        return None
-    return time if isinstance(time, int | float | str | None) else str(time)
